@@ -1,0 +1,327 @@
+//! The store in this process: one writer thread over an [`Engine`].
+//!
+//! The writer takes all requests that wait, drafts the state they lead to, appends one batch, syncs once, publishes,
+//! and only then answers. While it syncs, the next batch gathers by itself: the batch grows with load and a lone write
+//! waits for no timer. If the append fails the draft is dropped, and readers never saw it.
+
+mod draft;
+mod lease;
+mod queue;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use self::draft::{Batch, Done};
+use self::lease::Leases;
+use self::queue::{Queue, Request};
+use crate::disk::{DirDisk, Disk};
+use crate::engine::{AppendError, Engine, Image, Memory, Record, Recovered};
+use crate::log::Log;
+use crate::{
+    Backend, BackendStats, BoxFuture, Committed, Corruption, Error, LeaseId, Options, Revision,
+    Store, Txn, View,
+};
+
+/// Opens the data directory, or makes it.
+pub fn open(directory: &Path, options: &Options) -> Result<Store, Error> {
+    on_disk(Arc::new(DirDisk::lock(directory)?), options)
+}
+
+/// Opens a store on any disk.
+pub fn on_disk(disk: Arc<dyn Disk>, options: &Options) -> Result<Store, Error> {
+    let (engine, recovered) = Log::open(disk, options)?;
+    with_engine(engine, recovered, options)
+}
+
+/// A store that is gone when the last handle is.
+pub fn in_memory(options: &Options) -> Store {
+    with_engine(Memory, Recovered::default(), options)
+        .expect("an empty memory engine holds nothing to reject")
+}
+
+/// A store over any engine, with what the engine gave back on open.
+pub fn with_engine(
+    engine: impl Engine,
+    recovered: Recovered,
+    options: &Options,
+) -> Result<Store, Error> {
+    let mut leases = Leases::new(recovered.leases, recovered.next_lease, &recovered.entries);
+    let view = Arc::new(View::new(recovered.entries, recovered.revision, options));
+    replay(&view, &mut leases, recovered.tail)?;
+    let queue = Arc::new(Queue::new());
+    let stats = Arc::new(Mutex::new(BackendStats::default()));
+    let writer = Writer {
+        engine,
+        view: view.clone(),
+        queue: queue.clone(),
+        leases,
+        stats: stats.clone(),
+    };
+    writer.report(None);
+    let thread = std::thread::Builder::new()
+        .name("store-writer".into())
+        .spawn(move || writer.run())
+        .map_err(|source| Error::io("start the writer thread", source))?;
+    let backend = Embedded {
+        queue,
+        stats,
+        thread: Mutex::new(Some(thread)),
+    };
+    Ok(Store::new(view, Arc::new(backend), options))
+}
+
+/// Goes through the tail of the log as the writer once did.
+fn replay(view: &View, leases: &mut Leases, tail: Vec<Record>) -> Result<(), Error> {
+    let mut draft = view.draft();
+    for record in tail {
+        match record {
+            Record::Put(entry) => {
+                in_order(&draft, entry.modified)?;
+                draft.put(entry);
+            }
+            Record::Delete { key, revision } => {
+                in_order(&draft, revision)?;
+                draft.delete(&key, revision);
+            }
+            Record::Grant { lease, ttl } => leases.grant(lease, ttl),
+            Record::Revoke { lease } => leases.revoke(lease),
+            Record::Compact { revision } => {
+                leases.follow(draft.events());
+                view.publish(draft);
+                view.compact(revision);
+                draft = view.draft();
+            }
+        }
+        if draft.events().len() >= 4096 {
+            leases.follow(draft.events());
+            view.publish(draft);
+            draft = view.draft();
+        }
+    }
+    leases.follow(draft.events());
+    view.publish(draft);
+    Ok(())
+}
+
+fn in_order(draft: &crate::Draft, revision: Revision) -> Result<(), Error> {
+    if revision >= draft.revision() {
+        return Ok(());
+    }
+    let what = format!("revision {revision} follows revision {}", draft.revision());
+    Err(Error::Corrupt(Corruption {
+        file: "log".into(),
+        offset: 0,
+        what,
+    }))
+}
+
+#[derive(Debug)]
+struct Embedded {
+    queue: Arc<Queue>,
+    stats: Arc<Mutex<BackendStats>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Embedded {
+    async fn ask<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Request,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.queue.push(request(reply)).await?;
+        // A writer that ends without an answer took nothing of it.
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}
+
+impl Backend for Embedded {
+    fn commit(&self, txn: Txn) -> BoxFuture<'_, Result<Committed, Error>> {
+        Box::pin(self.ask(|reply| Request::Commit { txn, reply }))
+    }
+
+    fn barrier(&self) -> Option<BoxFuture<'_, Result<Revision, Error>>> {
+        None
+    }
+
+    fn grant(&self, ttl: Duration) -> BoxFuture<'_, Result<LeaseId, Error>> {
+        Box::pin(self.ask(move |reply| Request::Grant { ttl, reply }))
+    }
+
+    fn keep_alive(&self, lease: LeaseId) -> BoxFuture<'_, Result<Duration, Error>> {
+        Box::pin(self.ask(move |reply| Request::KeepAlive { lease, reply }))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.ask(move |reply| Request::Revoke { lease, reply }))
+    }
+
+    fn compact(&self, revision: Revision) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.ask(move |reply| Request::Compact { revision, reply }))
+    }
+
+    fn leases(&self) -> BoxFuture<'_, Result<Vec<(LeaseId, Duration)>, Error>> {
+        Box::pin(self.ask(|reply| Request::Leases { reply }))
+    }
+
+    fn stats(&self) -> BackendStats {
+        self.stats
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async {
+            match self.ask(|reply| Request::Close { reply }).await {
+                // Closed before: nothing is left to do.
+                Err(Error::Closed) => Ok(()),
+                answered => answered,
+            }
+        })
+    }
+}
+
+impl Drop for Embedded {
+    /// The last handle is gone: the writer ends, and with it the lock on the data directory.
+    fn drop(&mut self) {
+        self.queue.close();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // A writer that panicked has said so on stderr; there is nobody left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Writer<E> {
+    engine: E,
+    view: Arc<View>,
+    queue: Arc<Queue>,
+    leases: Leases,
+    stats: Arc<Mutex<BackendStats>>,
+}
+
+impl<E: Engine> Writer<E> {
+    fn run(mut self) {
+        while let Some(requests) = self.queue.take(self.leases.next_deadline()) {
+            let mut closing = None;
+            let mut batch = Batch::new(&self.view, &self.leases);
+            for lease in self.leases.expired(Instant::now()) {
+                batch.revoke(lease);
+            }
+            for request in requests {
+                match request {
+                    Request::Commit { txn, reply } => batch.commit(txn, reply),
+                    Request::Grant { ttl, reply } => batch.grant(ttl, reply),
+                    Request::KeepAlive { lease, reply } => batch.keep_alive(lease, reply),
+                    Request::Revoke { lease, reply } => batch.revoke_asked(lease, reply),
+                    Request::Compact { revision, reply } => batch.compact(revision, reply),
+                    Request::Leases { reply } => batch.leases(reply),
+                    Request::Close { reply } => closing = Some(reply),
+                }
+            }
+            let done = batch.done();
+            self.finish(done);
+            if self.queue.is_empty() {
+                self.engine.idle();
+            }
+            if let Some(reply) = closing {
+                self.queue.close();
+                // The caller may have gone away; the store is closed all the same.
+                let _ = reply.send(self.engine.close());
+                return;
+            }
+            self.checkpoint();
+        }
+        // The queue was closed by the last handle: nobody can be told of a failed last seal, and no data depends on it.
+        let _ = self.engine.close();
+    }
+
+    /// Durable, then visible, then answered.
+    fn finish(&mut self, batch: Done) {
+        if !batch.records.is_empty()
+            && let Err(failure) = self.engine.append(&batch.records, batch.draft.revision())
+        {
+            let (error, reason) = match failure {
+                AppendError::Refused { reason } => (
+                    Error::ReadOnly {
+                        reason: reason.clone(),
+                    },
+                    reason,
+                ),
+                AppendError::Unknown { reason } => (
+                    Error::Unknown {
+                        reason: reason.clone(),
+                    },
+                    reason,
+                ),
+            };
+            self.report(Some(reason));
+            self.leases.retry_expired();
+            batch
+                .answers
+                .into_iter()
+                .for_each(|answer| answer.fail(&error));
+            return;
+        }
+        self.leases.apply(&batch.leases, batch.draft.events());
+        self.view.publish(batch.draft);
+        if let Some(revision) = batch.compact {
+            self.view.compact(revision);
+        }
+        if !batch.records.is_empty() {
+            let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+            stats.batches += 1;
+            stats.transactions += batch.answers.len() as u64;
+            drop(stats);
+            self.report(None);
+        }
+        batch.answers.into_iter().for_each(draft::Answer::send);
+    }
+
+    fn report(&self, refusing: Option<Arc<str>>) {
+        let engine = self.engine.stats();
+        let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
+        stats.kind = engine.kind;
+        stats.disk_bytes = engine.disk_bytes;
+        stats.log_bytes = engine.log_bytes;
+        stats.checkpoints = engine.checkpoints;
+        stats.checkpoint_error = engine.checkpoint_error;
+        stats.leases = self.leases.len() as u64;
+        stats.refusing = refusing;
+    }
+
+    /// An image at the floor of history: below it nothing is needed from the log, above it the log is the history.
+    fn checkpoint(&mut self) {
+        let floor = self.view.floor();
+        if !self.engine.wants_image(floor) {
+            return;
+        }
+        let (leases, next_lease) = self.leases.all();
+        let view = self.view.clone();
+        let make = move || {
+            // History may be trimmed meanwhile; then its new floor is as good.
+            let snapshot = loop {
+                match view.at(view.floor()) {
+                    Err(Error::Compacted { .. }) => {}
+                    snapshot => break snapshot?,
+                }
+            };
+            Ok(Image {
+                snapshot,
+                leases,
+                next_lease,
+            })
+        };
+        self.engine.start_image(Box::new(make));
+    }
+}

@@ -1,0 +1,224 @@
+//! The engine on disk: an append-only log in segments over a base image.
+//!
+//! ```text
+//! base-<revision>   image of everything at that revision (see `image.rs`); none in a young store
+//! log-<number>      segments, without a gap, from the base's first segment on
+//! spare             a zeroed file, the next segment to be
+//! *.tmp             unfinished, removed on open
+//! ```
+//! A batch is one frame, written and synced before it is acknowledged. A frame starts on a sector of its own, so that
+//! no write ever touches a sector that holds acknowledged data. After a failed write or sync the segment is left as it
+//! is and the next one says where the good part ends: what failed can never come back behind what succeeded.
+//! docs/storage.md has the argument why a crash at any point is safe.
+
+mod frame;
+mod keeper;
+mod recover;
+mod segment;
+
+use std::io;
+use std::sync::Arc;
+
+pub use self::recover::{FileReport, Report, check};
+
+use self::keeper::{Job, Keeper, Sealed};
+use self::segment::Segment;
+use crate::disk::Disk;
+use crate::engine::{AppendError, Engine, EngineStats, Image, MakeImage, Record, Recovered};
+use crate::format::encode;
+use crate::{Corruption, Error, Options, Revision};
+
+const SPARE: &str = "spare";
+
+#[derive(Debug)]
+pub struct Log {
+    disk: Arc<dyn Disk>,
+    keeper: Keeper,
+    active: Segment,
+    /// The active segment may not take another batch: a write or sync in it failed, or its tail is not known to be
+    /// on disk.
+    broken: bool,
+    last: Revision,
+    segment_bytes: u64,
+    checkpoint_bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl Log {
+    /// Opens what is there, or starts anew in an empty directory.
+    pub fn open(disk: Arc<dyn Disk>, options: &Options) -> Result<(Self, Recovered), Error> {
+        let found = recover::recover(&*disk)?;
+        let Some(found) = found else {
+            let log = Self::start(disk, None, options)?;
+            return Ok((log, Recovered::default()));
+        };
+        let last = found.last;
+        let mut active = found.active;
+        let mut broken = false;
+        if !found.sealed {
+            // The last process did not say that its tail was synced: write it again before anybody reads it. If that
+            // cannot be (the disk is full), sync what is there; writes are refused until the tail can be rewritten.
+            match segment::rewrite(&*disk, &active, &found.frames) {
+                Ok(rewritten) => active = rewritten,
+                Err(first) => {
+                    active.file.sync().map_err(|_| {
+                        Error::io(format!("make the tail of {} durable", active.name()), first)
+                    })?;
+                    broken = true;
+                }
+            }
+        }
+        let keeper = Keeper::start(disk.clone(), found.base, found.sealed_segments, options);
+        for name in found.leftovers {
+            // What a finished checkpoint no longer needs; next time, if not now.
+            let _ = disk.remove(&name);
+        }
+        let log = Self {
+            disk,
+            keeper,
+            active,
+            broken,
+            last,
+            segment_bytes: options.segment_bytes,
+            checkpoint_bytes: options.checkpoint_bytes,
+            buffer: Vec::new(),
+        };
+        Ok((log, found.recovered))
+    }
+
+    /// Fills an empty directory with an image and an empty log behind it.
+    pub(crate) fn create(
+        disk: Arc<dyn Disk>,
+        image: &Image,
+        options: &Options,
+    ) -> Result<(), Error> {
+        let names = disk
+            .names()
+            .map_err(|source| Error::io("list the data directory", source))?;
+        if let Some(name) = names.iter().find(|name| recover::is_ours(name)) {
+            let source = io::Error::new(io::ErrorKind::AlreadyExists, format!("it holds {name}"));
+            return Err(Error::io(
+                "restore into the data directory, which must be empty",
+                source,
+            ));
+        }
+        let mut log = Self::start(disk, Some(image), options)?;
+        log.close()
+    }
+
+    /// The base first, the segment last: a directory with a segment is complete.
+    fn start(disk: Arc<dyn Disk>, image: Option<&Image>, options: &Options) -> Result<Self, Error> {
+        let mut base = None;
+        if let Some(image) = image {
+            base = Some(
+                keeper::write_base(&*disk, image, 1, &|| false)
+                    .map_err(|source| Error::io("write the base image", source))?,
+            );
+        }
+        let last = image.map_or(0, |image| image.snapshot.revision());
+        let size = options.segment_bytes;
+        let active = segment::first(&*disk, size, last)
+            .map_err(|source| Error::io("create the log", source))?;
+        Ok(Self {
+            keeper: Keeper::start(disk.clone(), base, Vec::new(), options),
+            disk,
+            active,
+            broken: false,
+            last,
+            segment_bytes: size,
+            checkpoint_bytes: options.checkpoint_bytes,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Leaves the active segment where its good part ends and goes on in a new one.
+    fn rotate(&mut self) -> Result<(), Arc<str>> {
+        let spare = self.keeper.take_spare();
+        let next = segment::next(
+            &*self.disk,
+            &self.active,
+            self.segment_bytes,
+            self.last,
+            spare,
+        )
+        .map_err(|error| Arc::from(format!("cannot start a new log segment: {error}")))?;
+        let mut old = std::mem::replace(&mut self.active, next);
+        if !self.broken {
+            // Best effort: tells a reader that the next segment must be there.
+            let _ = old.mark_continued();
+        }
+        self.broken = false;
+        self.keeper.sealed(Sealed {
+            number: old.number,
+            last: self.last,
+            bytes: self.segment_bytes,
+        });
+        self.keeper.submit(Job::Spare);
+        Ok(())
+    }
+}
+
+impl Engine for Log {
+    fn append(&mut self, batch: &[Record], last: Revision) -> Result<(), AppendError> {
+        self.buffer.clear();
+        self.buffer.resize(frame::HEAD, 0);
+        for record in batch {
+            encode(record, &mut self.buffer);
+        }
+        if self.broken || !self.active.fits(&self.buffer) {
+            self.rotate()
+                .map_err(|reason| AppendError::Refused { reason })?;
+        }
+        if let Err(error) = self.active.append(&mut self.buffer) {
+            self.broken = true;
+            let reason = format!("cannot write to {}: {error}", self.active.name()).into();
+            return Err(AppendError::Unknown { reason });
+        }
+        self.last = last;
+        Ok(())
+    }
+
+    fn idle(&mut self) {
+        if !self.broken && self.active.seal().is_err() {
+            self.broken = true;
+        }
+    }
+
+    fn wants_image(&self, floor: Revision) -> bool {
+        self.keeper.wants_image(floor, self.checkpoint_bytes)
+    }
+
+    fn start_image(&mut self, make: MakeImage) {
+        self.keeper.submit(Job::Image(make));
+    }
+
+    fn stats(&self) -> EngineStats {
+        let mut stats = self.keeper.stats();
+        stats.kind = "embedded";
+        stats.log_bytes = stats.log_bytes.map(|bytes| bytes + self.segment_bytes);
+        stats.disk_bytes = stats.disk_bytes.map(|bytes| bytes + self.segment_bytes);
+        stats
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        self.keeper.stop();
+        if self.broken {
+            return Ok(());
+        }
+        self.active
+            .seal()
+            .and_then(|()| self.active.file.sync())
+            .map_err(|source| {
+                self.broken = true;
+                Error::io(format!("seal {}", self.active.name()), source)
+            })
+    }
+}
+
+fn corrupt(file: &str, offset: u64, what: impl Into<String>) -> Error {
+    Error::Corrupt(Corruption {
+        file: file.into(),
+        offset,
+        what: what.into(),
+    })
+}

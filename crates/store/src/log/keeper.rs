@@ -1,0 +1,304 @@
+//! Work beside the writer, on a thread of its own: zeroing the next segment, writing base images, dropping segments
+//! that a base has made superfluous. Nothing here can make a write fail; an error is kept for the statistics and the
+//! work is tried again later.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{SPARE, segment};
+use crate::disk::{Disk, DiskFile};
+use crate::engine::{EngineStats, Image, MakeImage};
+use crate::{Options, Revision, image};
+
+/// After a failed checkpoint the next one waits this long.
+const RETRY: Duration = Duration::from_secs(5);
+
+pub(super) enum Job {
+    Spare,
+    Image(MakeImage),
+}
+
+/// A segment that takes no more batches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sealed {
+    pub(super) number: u64,
+    /// The newest revision in it or before it.
+    pub(super) last: Revision,
+    pub(super) bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    pub(super) revision: Revision,
+    pub(super) bytes: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Keeper {
+    shared: Arc<Shared>,
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    disk: Arc<dyn Disk>,
+    segment_bytes: u64,
+    stop: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    base: Option<Base>,
+    /// In ascending order.
+    sealed: Vec<Sealed>,
+    spare: Option<Arc<dyn DiskFile>>,
+    imaging: bool,
+    checkpoints: u64,
+    error: Option<(Arc<str>, Instant)>,
+}
+
+impl Keeper {
+    pub(super) fn start(
+        disk: Arc<dyn Disk>,
+        base: Option<Base>,
+        sealed: Vec<Sealed>,
+        options: &Options,
+    ) -> Self {
+        let state = State {
+            base,
+            sealed,
+            spare: None,
+            imaging: false,
+            checkpoints: 0,
+            error: None,
+        };
+        let shared = Arc::new(Shared {
+            disk,
+            segment_bytes: options.segment_bytes,
+            stop: AtomicBool::new(false),
+            state: Mutex::new(state),
+        });
+        let (jobs, inbox) = channel();
+        let worker = shared.clone();
+        // Without the thread the log still works: segments are not zeroed ahead and checkpoints do not happen.
+        let thread = std::thread::Builder::new()
+            .name("store-keeper".into())
+            .spawn(move || worker.run(&inbox))
+            .ok();
+        let keeper = Self {
+            shared,
+            jobs: Some(jobs),
+            thread,
+        };
+        keeper.submit(Job::Spare);
+        keeper
+    }
+
+    pub(super) fn submit(&self, job: Job) {
+        if let Job::Image(_) = job {
+            self.shared.state().imaging = true;
+        }
+        if let Some(jobs) = &self.jobs {
+            // The thread is gone only when stopping.
+            let _ = jobs.send(job);
+        }
+    }
+
+    pub(super) fn take_spare(&self) -> Option<Arc<dyn DiskFile>> {
+        self.shared.state().spare.take()
+    }
+
+    pub(super) fn sealed(&self, segment: Sealed) {
+        self.shared.state().sealed.push(segment);
+    }
+
+    pub(super) fn wants_image(&self, floor: Revision, at_least: u64) -> bool {
+        let state = self.shared.state();
+        let freed: u64 = state
+            .sealed
+            .iter()
+            .filter(|segment| segment.last <= floor)
+            .map(|segment| segment.bytes)
+            .sum();
+        let base = state.base.map_or(0, |base| base.bytes);
+        let resting = state
+            .error
+            .as_ref()
+            .is_some_and(|(_, at)| at.elapsed() < RETRY);
+        !state.imaging && !resting && freed >= at_least.max(base / 2)
+    }
+
+    pub(super) fn stats(&self) -> EngineStats {
+        let state = self.shared.state();
+        let log: u64 = state.sealed.iter().map(|segment| segment.bytes).sum();
+        let spare = state
+            .spare
+            .as_ref()
+            .map_or(0, |_| self.shared.segment_bytes);
+        EngineStats {
+            kind: "",
+            disk_bytes: Some(log + spare + state.base.map_or(0, |base| base.bytes)),
+            log_bytes: Some(log),
+            checkpoints: state.checkpoints,
+            checkpoint_error: state.error.as_ref().map(|(error, _)| error.clone()),
+        }
+    }
+
+    /// Gives up what is under way and ends the thread.
+    pub(super) fn stop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed, and no data depends on that thread.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn run(&self, inbox: &Receiver<Job>) {
+        while let Ok(job) = inbox.recv() {
+            let stopping = || self.stop.load(Ordering::Relaxed);
+            if stopping() {
+                return;
+            }
+            match job {
+                Job::Spare => {
+                    if self.state().spare.is_none() {
+                        // No spare is no harm: the writer then makes its segment itself.
+                        if let Ok(file) = self.make_spare(&stopping) {
+                            self.state().spare = Some(file);
+                        }
+                    }
+                }
+                Job::Image(make) => {
+                    let result = self.checkpoint(make, &stopping);
+                    let mut state = self.state();
+                    state.imaging = false;
+                    match result {
+                        Ok(()) => state.checkpoints += 1,
+                        Err(_) if stopping() => {}
+                        Err(error) => state.error = Some((error.into(), Instant::now())),
+                    }
+                }
+            }
+        }
+    }
+
+    fn make_spare(&self, stop: &dyn Fn() -> bool) -> io::Result<Arc<dyn DiskFile>> {
+        let file = self.disk.create(SPARE)?;
+        file.allocate(self.segment_bytes)?;
+        segment::zero(&*file, self.segment_bytes, stop)?;
+        Ok(file)
+    }
+
+    fn checkpoint(&self, make: MakeImage, stop: &dyn Fn() -> bool) -> Result<(), String> {
+        let image = make().map_err(|error| format!("cannot make the image: {error}"))?;
+        let revision = image.snapshot.revision();
+        let covered: Vec<_> = {
+            let state = self.state();
+            state
+                .sealed
+                .iter()
+                .take_while(|segment| segment.last <= revision)
+                .copied()
+                .collect()
+        };
+        let Some(last) = covered.last() else {
+            return Ok(());
+        };
+        let base = write_base(&*self.disk, &image, last.number + 1, stop)
+            .map_err(|error| format!("cannot write the base image: {error}"))?;
+        let mut state = self.state();
+        let old = state.base.replace(base);
+        state.sealed.retain(|segment| segment.number > last.number);
+        state.error = None;
+        drop(state);
+        if let Some(old) = old.filter(|old| old.revision != base.revision) {
+            self.remove(&base_name(old.revision));
+        }
+        for segment in covered {
+            self.remove(&segment::name(segment.number));
+        }
+        Ok(())
+    }
+
+    /// What cannot be removed now is a leftover that the next open removes.
+    fn remove(&self, name: &str) {
+        let _ = self.disk.remove(name);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn base_name(revision: Revision) -> String {
+    format!("base-{revision:016x}")
+}
+
+/// Writes an image under its name; it is there whole or not at all.
+pub(super) fn write_base(
+    disk: &dyn Disk,
+    image: &Image,
+    first_segment: u64,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Base> {
+    let file = disk.create("base.tmp")?;
+    let mut out = Paced {
+        file: file.clone(),
+        offset: 0,
+        unsynced: 0,
+        stop,
+    };
+    image::write(image, first_segment, &mut out)?;
+    let bytes = out.offset;
+    file.sync()?;
+    let revision = image.snapshot.revision();
+    disk.rename("base.tmp", &base_name(revision))?;
+    disk.sync_names()?;
+    Ok(Base { revision, bytes })
+}
+
+/// Writes at a pace that leaves the disk to the writer: a small piece, a sync, a pause as long as the piece took.
+struct Paced<'a> {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+    unsynced: u64,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl Write for Paced<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        const PIECE: u64 = 1 << 20;
+        if (self.stop)() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopping"));
+        }
+        let start = Instant::now();
+        self.file.write_at(data, self.offset)?;
+        self.offset += data.len() as u64;
+        self.unsynced += data.len() as u64;
+        if self.unsynced >= PIECE {
+            self.file.sync()?;
+            self.unsynced = 0;
+            std::thread::sleep(start.elapsed());
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -68,11 +68,12 @@ impl Log {
                 }
             }
         }
-        let keeper = Keeper::start(disk.clone(), found.base, found.sealed_segments, options);
         for name in found.leftovers {
-            // What a finished checkpoint no longer needs; next time, if not now.
+            // What a finished checkpoint no longer needs, and a spare from before; next time, if not now.
             let _ = disk.remove(&name);
         }
+        // Only now: the keeper makes a new spare at once.
+        let keeper = Keeper::start(disk.clone(), found.base, found.sealed_segments, options);
         let log = Self {
             disk,
             keeper,

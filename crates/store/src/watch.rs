@@ -91,6 +91,8 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Hub {
     groups: BTreeMap<Bytes, Arc<Group>>,
+    /// Look for prefixes nobody watches when there are this many.
+    next_sweep: usize,
     limit: u64,
     watchers: Arc<AtomicU64>,
     lagged: u64,
@@ -100,6 +102,7 @@ impl Hub {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             groups: BTreeMap::new(),
+            next_sweep: 64,
             limit: (limit as u64).max(1),
             watchers: Arc::default(),
             lagged: 0,

@@ -284,7 +284,8 @@ impl Write for Paced<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         const PIECE: u64 = 1 << 20;
         if (self.stop)() {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopping"));
+            // Not `Interrupted`: that would be tried again.
+            return Err(io::Error::other("stopping"));
         }
         let start = Instant::now();
         self.file.write_at(data, self.offset)?;

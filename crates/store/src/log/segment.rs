@@ -245,7 +245,7 @@ pub(super) fn zero(file: &dyn DiskFile, size: u64, stop: &dyn Fn() -> bool) -> i
     let mut offset = 0;
     while offset < size {
         if stop() {
-            return Err(io::ErrorKind::Interrupted.into());
+            return Err(io::Error::other("stopping"));
         }
         let piece = (size - offset).min(ZEROS as u64);
         file.write_at(

@@ -120,9 +120,10 @@ impl Hub {
     /// A watcher that will see what is published from now on, after `past`.
     pub(crate) fn join(&mut self, prefix: &[u8]) -> Cursor {
         // Prefixes come and go (namespaces): forget the ones nobody watches before the table grows.
-        if self.groups.len() >= 64 && self.groups.len().is_power_of_two() {
+        if self.groups.len() >= self.next_sweep {
             self.groups
                 .retain(|_, group| !lock(&group.inner).seats.is_empty());
+            self.next_sweep = (self.groups.len() * 2).max(64);
         }
         let group = self.groups.entry(Bytes::copy_from_slice(prefix));
         let group = group

@@ -1,0 +1,59 @@
+//! The command line, and the wiring behind it.
+
+mod control;
+mod data;
+mod serve;
+mod storage;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "pilothouse", version, about, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(serve::Arguments),
+    /// Check, back up and restore the data directory
+    #[command(subcommand)]
+    Storage(storage::Command),
+    /// Print the version
+    Version,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let outcome = runtime.block_on(async {
+        match arguments.command {
+            Command::Serve(arguments) => serve::run(arguments).await,
+            Command::Storage(command) => storage::run(command).await,
+            Command::Version => {
+                println!("pilothouse {}", env!("CARGO_PKG_VERSION"));
+                Ok(())
+            }
+        }
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Holds the map of ARCHITECTURE.md: who may use whom, who alone may know what, and that each dependency is explained.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use crate::Outcome;
+
+/// Every crate, and the crates of ours that it may use. Nothing points up.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("store", &[]),
+    ("store-etcd", &["store"]),
+    ("testkit", &["store"]),
+    ("pilothouse", &["store", "store-etcd"]),
+];
+
+/// Foreign crates that one crate of ours alone may know, but for tests.
+const ONLY: &[(&str, &str)] = &[("etcd-client", "store-etcd"), ("anyhow", "pilothouse")];
+
+pub(crate) fn check() -> Outcome {
+    let mut problems = Vec::new();
+    let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let explained = read("docs/dependencies.md")?;
+    let mut foreign = BTreeSet::new();
+    for item in fs::read_dir("crates").map_err(|error| format!("list crates: {error}"))? {
+        let name = item.map_err(|error| error.to_string())?.file_name();
+        let name = name.to_string_lossy();
+        let Some(may_use) = allowed.get(&*name) else {
+            problems.push(format!(
+                "crate {name} is not in the table of layers (xtask/src/layers.rs)"
+            ));
+            continue;
+        };
+        let manifest = read(&format!("crates/{name}/Cargo.toml"))?;
+        for (section, dependency) in dependencies(&manifest) {
+            let ours = allowed.contains_key(&*dependency);
+            if section == "dependencies" && ours && !may_use.contains(&&*dependency) {
+                problems.push(format!("crate {name} must not use {dependency}"));
+            }
+            let owner = ONLY.iter().find(|(known, _)| *known == dependency);
+            if let Some((_, owner)) = owner
+                && section == "dependencies"
+                && *owner != name
+                && name != "testkit"
+            {
+                problems.push(format!("only {owner} may know {dependency}, not {name}"));
+            }
+            if !ours {
+                foreign.insert(dependency);
+            }
+        }
+    }
+    for dependency in foreign {
+        if !explained.contains(&format!("| `{dependency}` |")) {
+            problems.push(format!("{dependency} has no line in docs/dependencies.md"));
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems.join("\n       "))
+    }
+}
+
+/// The dependencies of a manifest, each with its section. Ours are plain enough to read line by line.
+fn dependencies(manifest: &str) -> Vec<(String, String)> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            name.trim_end_matches(']').clone_into(&mut section);
+        } else if section.ends_with("dependencies")
+            && let Some((name, _)) = line.split_once('=')
+        {
+            let name = name.trim().trim_end_matches(".workspace");
+            found.push((section.clone(), name.to_owned()));
+        }
+    }
+    found
+}
+
+fn read(path: &str) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("read {path}: {error}"))
+}

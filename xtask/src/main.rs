@@ -1,0 +1,81 @@
+//! The one list of commands, for people and for CI. No tool to install: `cargo xtask`.
+
+mod layers;
+mod soak;
+
+use std::process::{Command, ExitCode};
+
+type Outcome = Result<(), String>;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  check     what CI checks besides the tests: format, lints, layers
+  layers    only the direction of dependencies and the list of them
+  soak      crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
+  bench     side by side with etcd: prints ratios and their bars [arguments of bench-store]
+  engines   the measurement behind the choice of storage engine [arguments of bench-engines]
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rest = arguments.get(1..).unwrap_or_default();
+    let outcome = match arguments.first().map(String::as_str) {
+        Some("check") => check(),
+        Some("layers") => layers::check(),
+        Some("soak") => soak::run(rest),
+        Some("bench") => bench("store", rest),
+        Some("engines") => bench("engines", rest),
+        _ => {
+            print!("{HELP}");
+            return if arguments.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            };
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check() -> Outcome {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    layers::check()
+}
+
+/// Benches are workspaces of their own: the engines they compare with are not our dependencies.
+fn bench(name: &str, arguments: &[String]) -> Outcome {
+    let manifest = format!("bench/{name}/Cargo.toml");
+    let mut call = vec!["run", "--release", "--manifest-path", &manifest, "--"];
+    call.extend(arguments.iter().map(String::as_str));
+    cargo(&call)
+}
+
+fn cargo(arguments: &[&str]) -> Outcome {
+    run(Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())).args(arguments))
+}
+
+fn run(command: &mut Command) -> Outcome {
+    let status = command
+        .status()
+        .map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{command:?}: {status}"))
+    }
+}

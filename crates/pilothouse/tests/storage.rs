@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[track_caller]
-fn succeeded(output: Output) -> String {
+fn succeeded(output: &Output) -> String {
     assert!(
         output.status.success(),
         "{}{}",
@@ -35,7 +35,7 @@ fn succeeded(output: Output) -> String {
 }
 
 #[track_caller]
-fn failed(output: Output) -> String {
+fn failed(output: &Output) -> String {
     assert!(
         !output.status.success(),
         "succeeded: {}",
@@ -101,14 +101,14 @@ fn killed_under_load_again_and_again_it_loses_nothing_acknowledged() {
         let mut drill = Drill::start(&data, &lines);
         drill.acknowledge(1 + round * 97);
         drill.kill();
-        let said = succeeded(storage(
+        let said = succeeded(&storage(
             "exercise",
             &data,
             &["--verify", lines.to_str().unwrap()],
         ));
         assert!(said.contains("acknowledged writes are there"), "{said}");
     }
-    let said = succeeded(storage("check", &data, &[]));
+    let said = succeeded(&storage("check", &data, &[]));
     assert!(said.contains("sound: "), "{said}");
 }
 
@@ -120,7 +120,7 @@ fn a_verify_that_misses_something_says_so() {
     drill.acknowledge(20);
     drill.kill();
     std::fs::write(&lines, "3 999999999 1\n").unwrap();
-    let said = failed(storage(
+    let said = failed(&storage(
         "exercise",
         &data,
         &["--verify", lines.to_str().unwrap()],
@@ -140,7 +140,7 @@ fn a_backup_under_load_is_whole_and_survives_kill_9() {
     let mut drill = Drill::start(&data, &lines);
     drill.acknowledge(200);
     std::fs::copy(&lines, &before).unwrap();
-    let said = succeeded(storage("backup", &data, &[file.to_str().unwrap()]));
+    let said = succeeded(&storage("backup", &data, &[file.to_str().unwrap()]));
     assert!(
         said.contains("backed up 2") || said.contains("backed up 1"),
         "{said}"
@@ -149,29 +149,29 @@ fn a_backup_under_load_is_whole_and_survives_kill_9() {
     drill.kill();
 
     let restored = place.path().join("restored");
-    succeeded(storage(
+    succeeded(&storage(
         "restore",
         &restored,
         &[file.to_str().unwrap(), "--skip-revisions", "1000"],
     ));
-    let said = succeeded(storage(
+    let said = succeeded(&storage(
         "exercise",
         &restored,
         &["--verify", before.to_str().unwrap()],
     ));
     assert!(said.contains("acknowledged writes are there"), "{said}");
-    assert!(succeeded(storage("check", &restored, &[])).contains("sound: "));
+    assert!(succeeded(&storage("check", &restored, &[])).contains("sound: "));
 
-    let said = failed(storage("restore", &restored, &[file.to_str().unwrap()]));
+    let said = failed(&storage("restore", &restored, &[file.to_str().unwrap()]));
     assert!(said.contains("must be empty"), "{said}");
-    let said = failed(storage("backup", &restored, &[file.to_str().unwrap()]));
+    let said = failed(&storage("backup", &restored, &[file.to_str().unwrap()]));
     assert!(said.contains("never overwrites"), "{said}");
     // A damaged or cut backup is refused by name.
     let mut bytes = std::fs::read(&file).unwrap();
     bytes.truncate(bytes.len() - 1);
     std::fs::write(&file, &bytes).unwrap();
     let target = place.path().join("other");
-    let said = failed(storage("restore", &target, &[file.to_str().unwrap()]));
+    let said = failed(&storage("restore", &target, &[file.to_str().unwrap()]));
     assert!(
         said.contains("corrupt data in") && said.contains("backup"),
         "{said}"
@@ -208,10 +208,10 @@ fn a_second_server_on_the_same_directory_refuses_and_names_the_first() {
         .arg(&data)
         .output()
         .unwrap();
-    let said = failed(second);
+    let said = failed(&second);
     assert!(said.contains("in use by another process"), "{said}");
     assert!(said.contains(&format!("pid {}", first.id())), "{said}");
-    let said = failed(storage("check", &data, &[]));
+    let said = failed(&storage("check", &data, &[]));
     assert!(said.contains("in use"), "{said}");
     first.kill().unwrap();
     first.wait().unwrap();
@@ -227,7 +227,7 @@ fn it_stops_cleanly_when_told_to() {
         let place = tempfile::tempdir().unwrap();
         let data = place.path().join("data");
         let (mut child, mut out) = serve(&data);
-        let stats = succeeded(storage("stats", &data, &[]));
+        let stats = succeeded(&storage("stats", &data, &[]));
         assert!(stats.contains("backend              embedded"), "{stats}");
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
@@ -235,7 +235,7 @@ fn it_stops_cleanly_when_told_to() {
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         assert!(rest.contains("all data is safe"), "{rest}");
-        let said = succeeded(storage("check", &data, &[]));
+        let said = succeeded(&storage("check", &data, &[]));
         assert!(
             said.contains("sealed") && said.contains("sound: 0 keys"),
             "{said}"
@@ -271,7 +271,7 @@ fn check_finds_and_names_planted_damage() {
     let mut bytes = std::fs::read(&log).unwrap();
     bytes[5000] ^= 4;
     std::fs::write(&log, bytes).unwrap();
-    let said = failed(storage("check", &data, &[]));
+    let said = failed(&storage("check", &data, &[]));
     let name = log.file_name().unwrap().to_str().unwrap();
     assert!(
         said.contains("DAMAGED") && said.contains(&format!("corrupt data in {name} at byte")),
@@ -280,7 +280,7 @@ fn check_finds_and_names_planted_damage() {
     assert!(said.contains("restore a backup"), "{said}");
     // And it is not served.
     let said = failed(
-        pilothouse()
+        &pilothouse()
             .args(["serve", "--data-dir"])
             .arg(&data)
             .output()
@@ -294,11 +294,11 @@ fn a_typo_makes_no_data_directory() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("tpyo");
     for command in ["check", "stats"] {
-        let said = failed(storage(command, &data, &[]));
+        let said = failed(&storage(command, &data, &[]));
         assert!(said.contains("there is no store in"), "{said}");
     }
     let file = place.path().join("backup");
-    failed(storage("backup", &data, &[file.to_str().unwrap()]));
+    failed(&storage("backup", &data, &[file.to_str().unwrap()]));
     assert!(!data.exists() && !file.exists());
 }
 
@@ -309,7 +309,7 @@ fn secrets_are_for_the_owner_only() {
     let data = place.path().join("data");
     let (mut child, _out) = serve(&data);
     let file = place.path().join("backup");
-    succeeded(storage("backup", &data, &[file.to_str().unwrap()]));
+    succeeded(&storage("backup", &data, &[file.to_str().unwrap()]));
     child.kill().unwrap();
     child.wait().unwrap();
     let mut found = vec![file, data.clone()];

@@ -11,15 +11,17 @@
 //! is and the next one says where the good part ends: what failed can never come back behind what succeeded.
 //! docs/storage.md has the argument why a crash at any point is safe.
 
+mod check;
 mod frame;
 mod keeper;
 mod recover;
+mod scan;
 mod segment;
 
 use std::io;
 use std::sync::Arc;
 
-pub use self::recover::{FileReport, Report, check};
+pub use self::check::{FileReport, Report, check};
 
 use self::keeper::{Job, Keeper, Sealed};
 use self::segment::Segment;

@@ -3,14 +3,19 @@
 //! **Invariants**: all leaves are at one depth; keys ascend; `lows[i]` is at most every key below child `i` and above
 //! every key below child `i - 1`; no node but the root is empty; `len` counts the entries below.
 
+mod heads;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use self::heads::Heads;
 use crate::Entry;
 
 const MAX: usize = 32;
 const MIN: usize = 8;
+/// How full nodes are after a bulk load, and at most after a merge: room for a few inserts before a split.
+const FILL: usize = MAX - MIN;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
@@ -19,46 +24,51 @@ pub(crate) struct Tree {
 
 #[derive(Clone, Debug)]
 enum Node {
-    Leaf(Vec<Arc<Entry>>),
+    Leaf(Leaf),
     Branch(Branch),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Leaf {
+    /// Shared between versions of the leaf: a new value for a key leaves it as it is.
+    heads: Arc<Heads>,
+    entries: Vec<Arc<Entry>>,
 }
 
 #[derive(Clone, Debug)]
 struct Branch {
-    lows: Vec<Bytes>,
+    keys: Arc<Keys>,
     children: Vec<Arc<Node>>,
     len: usize,
 }
 
+#[derive(Clone, Debug)]
+struct Keys {
+    heads: Heads,
+    lows: Vec<Bytes>,
+}
+
 impl Default for Node {
     fn default() -> Self {
-        Self::Leaf(Vec::new())
+        Self::Leaf(Leaf::default())
     }
 }
 
 impl Tree {
     /// Builds from entries in strictly ascending key order.
-    pub(crate) fn from_sorted(entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
-        let mut level: Vec<Arc<Node>> = Vec::new();
-        let mut leaf = Vec::with_capacity(MAX);
-        for entry in entries {
-            if leaf.len() == MAX - MIN {
-                level.push(Arc::new(Node::Leaf(std::mem::replace(
-                    &mut leaf,
-                    Vec::with_capacity(MAX),
-                ))));
-            }
-            leaf.push(entry);
+    pub(crate) fn from_sorted(entries: Vec<Arc<Entry>>) -> Self {
+        let mut entries = entries.into_iter().peekable();
+        let mut level = Vec::new();
+        while entries.peek().is_some() {
+            let entries = entries.by_ref().take(FILL).collect();
+            level.push(Arc::new(Node::Leaf(Leaf::of(entries))));
         }
-        level.push(Arc::new(Node::Leaf(leaf)));
         while level.len() > 1 {
-            level = level
-                .chunks(MAX - MIN)
-                .map(|children| Arc::new(Node::Branch(Branch::over(children.to_vec()))))
-                .collect();
+            let branch = |children: &[_]| Arc::new(Node::Branch(Branch::over(children.to_vec())));
+            level = level.chunks(FILL).map(branch).collect();
         }
         Self {
-            root: level.pop().expect("one node is left"),
+            root: level.pop().unwrap_or_default(),
         }
     }
 
@@ -71,9 +81,7 @@ impl Tree {
         loop {
             match node {
                 Node::Branch(branch) => node = &branch.children[branch.child_of(key)],
-                Node::Leaf(entries) => {
-                    return position(entries, key).ok().map(|index| &entries[index]);
-                }
+                Node::Leaf(leaf) => return leaf.search(key).ok().map(|index| &leaf.entries[index]),
             }
         }
     }
@@ -113,9 +121,7 @@ impl Tree {
                         .sum::<usize>();
                     node = &branch.children[child];
                 }
-                Node::Leaf(entries) => {
-                    return before + position(entries, key).unwrap_or_else(|index| index);
-                }
+                Node::Leaf(leaf) => return before + leaf.search(key).unwrap_or_else(|index| index),
             }
         }
     }
@@ -134,9 +140,9 @@ impl Tree {
                     iter.path.push(branch.children[child + 1..].iter());
                     node = &branch.children[child];
                 }
-                Node::Leaf(entries) => {
-                    iter.leaf =
-                        entries[position(entries, start).unwrap_or_else(|index| index)..].iter();
+                Node::Leaf(leaf) => {
+                    let from = leaf.search(start).unwrap_or_else(|index| index);
+                    iter.leaf = leaf.entries[from..].iter();
                     return iter;
                 }
             }
@@ -171,8 +177,8 @@ impl<'a> Iterator for Iter<'a> {
                         node = children.next().expect("a branch has children");
                         self.path.push(children);
                     }
-                    Node::Leaf(entries) => {
-                        self.leaf = entries.iter();
+                    Node::Leaf(leaf) => {
+                        self.leaf = leaf.entries.iter();
                         break;
                     }
                 }
@@ -184,46 +190,40 @@ impl<'a> Iterator for Iter<'a> {
 impl Node {
     fn len(&self) -> usize {
         match self {
-            Self::Leaf(entries) => entries.len(),
+            Self::Leaf(leaf) => leaf.entries.len(),
             Self::Branch(branch) => branch.len,
         }
     }
 
     fn width(&self) -> usize {
         match self {
-            Self::Leaf(entries) => entries.len(),
+            Self::Leaf(leaf) => leaf.entries.len(),
             Self::Branch(branch) => branch.children.len(),
         }
     }
 
     fn low(&self) -> Bytes {
         match self {
-            Self::Leaf(entries) => entries
+            Self::Leaf(leaf) => leaf
+                .entries
                 .first()
-                .map_or_else(Bytes::new, |entry| entry.key.clone()),
-            Self::Branch(branch) => branch.lows[0].clone(),
+                .map_or_else(Bytes::new, |it| it.key.clone()),
+            Self::Branch(branch) => branch.keys.lows[0].clone(),
         }
     }
 
     /// Keeps the lower half, returns the upper one.
     fn split(&mut self) -> Self {
         match self {
-            Self::Leaf(entries) => {
-                let mut upper = Vec::with_capacity(MAX);
-                upper.extend(entries.drain(entries.len() / 2..));
-                Self::Leaf(upper)
+            Self::Leaf(leaf) => {
+                let upper = leaf.entries.split_off(leaf.entries.len() / 2);
+                *leaf = Leaf::of(std::mem::take(&mut leaf.entries));
+                Self::Leaf(Leaf::of(upper))
             }
             Self::Branch(branch) => {
-                let middle = branch.children.len() / 2;
-                let lows = branch.lows.split_off(middle);
-                let children = branch.children.split_off(middle);
-                let len = children.iter().map(|node| node.len()).sum();
-                branch.len -= len;
-                Self::Branch(Branch {
-                    lows,
-                    children,
-                    len,
-                })
+                let upper = branch.children.split_off(branch.children.len() / 2);
+                *branch = Branch::over(std::mem::take(&mut branch.children));
+                Self::Branch(Branch::over(upper))
             }
         }
     }
@@ -231,60 +231,142 @@ impl Node {
     /// Takes in the right neighbour, which is of the same height.
     fn merge(&mut self, right: &Self) {
         match (self, right) {
-            (Self::Leaf(left), Self::Leaf(right)) => left.extend_from_slice(right),
+            (Self::Leaf(left), Self::Leaf(right)) => {
+                left.entries.extend_from_slice(&right.entries);
+                *left = Leaf::of(std::mem::take(&mut left.entries));
+            }
             (Self::Branch(left), Self::Branch(right)) => {
-                left.lows.extend_from_slice(&right.lows);
                 left.children.extend_from_slice(&right.children);
-                left.len += right.len;
+                *left = Branch::over(std::mem::take(&mut left.children));
             }
             _ => unreachable!("neighbours are of one height"),
         }
     }
 }
 
+impl Leaf {
+    fn of(entries: Vec<Arc<Entry>>) -> Self {
+        let heads = Arc::new(Heads::of(entries.iter().map(|entry| &entry.key)));
+        Self { heads, entries }
+    }
+
+    fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        self.heads.search(key, |index| &self.entries[index].key)
+    }
+
+    fn insert(&mut self, index: usize, entry: Arc<Entry>) {
+        let fits = Arc::make_mut(&mut self.heads).insert(index, &entry.key);
+        self.entries.insert(index, entry);
+        if !fits {
+            *self = Self::of(std::mem::take(&mut self.entries));
+        }
+    }
+
+    fn remove(&mut self, index: usize) -> Arc<Entry> {
+        Arc::make_mut(&mut self.heads).remove(index);
+        self.entries.remove(index)
+    }
+}
+
 impl Branch {
     fn over(children: Vec<Arc<Node>>) -> Self {
-        let lows = children.iter().map(|node| node.low()).collect();
         let len = children.iter().map(|node| node.len()).sum();
+        let keys = Arc::new(Keys::of(children.iter().map(|node| node.low()).collect()));
         Self {
-            lows,
+            keys,
             children,
             len,
         }
     }
 
+    fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        self.keys.heads.search(key, |index| &self.keys.lows[index])
+    }
+
     /// The only child that may hold `key`.
     fn child_of(&self, key: &[u8]) -> usize {
-        self.lows
-            .partition_point(|low| &low[..] <= key)
-            .saturating_sub(1)
+        self.search(key)
+            .unwrap_or_else(|index| index.saturating_sub(1))
+    }
+
+    /// Merges a child that became small into a neighbour with room, or drops it when empty.
+    fn mend(&mut self, child: usize) {
+        let width = self.children[child].width();
+        if width >= MIN {
+            return;
+        }
+        if width == 0 {
+            self.drop_child(child);
+            return;
+        }
+        let fits = |index: usize| {
+            self.children
+                .get(index)
+                .is_some_and(|node| node.width() + width <= FILL)
+        };
+        let left = if fits(child + 1) {
+            child
+        } else if child > 0 && fits(child - 1) {
+            child - 1
+        } else {
+            return;
+        };
+        let right = self.drop_child(left + 1);
+        Arc::make_mut(&mut self.children[left]).merge(&right);
+    }
+
+    fn drop_child(&mut self, child: usize) -> Arc<Node> {
+        let keys = Arc::make_mut(&mut self.keys);
+        keys.lows.remove(child);
+        keys.heads.remove(child);
+        self.children.remove(child)
     }
 }
 
-fn position(entries: &[Arc<Entry>], key: &[u8]) -> Result<usize, usize> {
-    entries.binary_search_by(|entry| entry.key[..].cmp(key))
+impl Keys {
+    fn of(lows: Vec<Bytes>) -> Self {
+        Self {
+            heads: Heads::of(lows.iter()),
+            lows,
+        }
+    }
+
+    fn insert(&mut self, index: usize, low: Bytes) {
+        let fits = self.heads.insert(index, &low);
+        self.lows.insert(index, low);
+        if !fits {
+            self.heads = Heads::of(self.lows.iter());
+        }
+    }
 }
 
 /// Returns the replaced entry, and the new right neighbour if the node had to split.
 fn insert(node: &mut Arc<Node>, entry: Arc<Entry>) -> (Option<Arc<Entry>>, Option<Arc<Node>>) {
     let node = Arc::make_mut(node);
     let old = match node {
-        Node::Leaf(entries) => match position(entries, &entry.key) {
-            Ok(index) => return (Some(std::mem::replace(&mut entries[index], entry)), None),
+        Node::Leaf(leaf) => match leaf.search(&entry.key) {
+            Ok(index) => {
+                let old = std::mem::replace(&mut leaf.entries[index], entry);
+                return (Some(old), None);
+            }
             Err(index) => {
-                entries.insert(index, entry);
+                leaf.insert(index, entry);
                 None
             }
         },
         Node::Branch(branch) => {
-            let child = branch.child_of(&entry.key);
-            if entry.key < branch.lows[child] {
-                branch.lows[child] = entry.key.clone();
+            let found = branch.search(&entry.key);
+            if found == Err(0) {
+                // Below all: the first child takes it, and its low.
+                let keys = Arc::make_mut(&mut branch.keys);
+                keys.lows[0] = entry.key.clone();
+                keys.heads = Heads::of(keys.lows.iter());
             }
+            let child = found.unwrap_or_else(|index| index.saturating_sub(1));
             let (old, split) = insert(&mut branch.children[child], entry);
             branch.len += usize::from(old.is_none());
             if let Some(right) = split {
-                branch.lows.insert(child + 1, right.low());
+                Arc::make_mut(&mut branch.keys).insert(child + 1, right.low());
                 branch.children.insert(child + 1, right);
             }
             old
@@ -296,9 +378,7 @@ fn insert(node: &mut Arc<Node>, entry: Arc<Entry>) -> (Option<Arc<Entry>>, Optio
 
 fn remove(node: &mut Arc<Node>, key: &[u8]) -> Option<Arc<Entry>> {
     match Arc::make_mut(node) {
-        Node::Leaf(entries) => position(entries, key)
-            .ok()
-            .map(|index| entries.remove(index)),
+        Node::Leaf(leaf) => leaf.search(key).ok().map(|index| leaf.remove(index)),
         Node::Branch(branch) => {
             let child = branch.child_of(key);
             let old = remove(&mut branch.children[child], key)?;
@@ -306,36 +386,6 @@ fn remove(node: &mut Arc<Node>, key: &[u8]) -> Option<Arc<Entry>> {
             branch.mend(child);
             Some(old)
         }
-    }
-}
-
-impl Branch {
-    /// Merges a child that became small into a neighbour with room, or drops it when empty.
-    fn mend(&mut self, child: usize) {
-        let width = self.children[child].width();
-        if width >= MIN {
-            return;
-        }
-        if width == 0 {
-            self.children.remove(child);
-            self.lows.remove(child);
-            return;
-        }
-        let fits = |index: usize| {
-            self.children
-                .get(index)
-                .is_some_and(|node| node.width() + width <= MAX - MIN)
-        };
-        let left = if fits(child + 1) {
-            child
-        } else if child > 0 && fits(child - 1) {
-            child - 1
-        } else {
-            return;
-        };
-        let right = self.children.remove(left + 1);
-        self.lows.remove(left + 1);
-        Arc::make_mut(&mut self.children[left]).merge(&right);
     }
 }
 
@@ -347,8 +397,16 @@ mod tests {
 
     use super::*;
 
+    /// Keys with long and short common beginnings, prefixes of one another, zeros at the end; in order of the number.
+    fn name(key: u16) -> Vec<u8> {
+        let group =
+            [&b"/a"[..], b"/a/long/common/beginning/", b"/b/", b"/c\xff"][usize::from(key / 150)];
+        let zeros = vec![0; usize::from(key % 150 % 3)];
+        [group, &(key % 150 / 3).to_be_bytes()[..], &zeros].concat()
+    }
+
     fn entry(key: u16, modified: u64) -> Arc<Entry> {
-        let key = Bytes::copy_from_slice(&key.to_be_bytes());
+        let key = Bytes::from(name(key));
         Arc::new(Entry {
             key,
             value: Bytes::new(),
@@ -360,14 +418,14 @@ mod tests {
 
     fn check(node: &Node, root: bool) -> usize {
         match node {
-            Node::Leaf(entries) => {
-                assert!(root || !entries.is_empty());
-                assert!(entries.is_sorted_by(|a, b| a.key < b.key));
+            Node::Leaf(leaf) => {
+                assert!(root || !leaf.entries.is_empty());
+                assert!(leaf.entries.is_sorted_by(|a, b| a.key < b.key));
                 0
             }
             Node::Branch(branch) => {
                 assert!(branch.children.len() <= MAX && !branch.children.is_empty());
-                assert!(branch.lows.is_sorted_by(|a, b| a < b));
+                assert!(branch.keys.lows.is_sorted_by(|a, b| a < b));
                 assert_eq!(
                     branch.len,
                     branch.children.iter().map(|node| node.len()).sum::<usize>()
@@ -390,7 +448,7 @@ mod tests {
             .collect();
         let want: Vec<_> = model
             .iter()
-            .map(|(key, value)| (key.to_be_bytes().to_vec(), *value))
+            .map(|(key, value)| (name(*key), *value))
             .collect();
         assert_eq!(have, want);
         assert_eq!(tree.len(), model.len());
@@ -404,7 +462,7 @@ mod tests {
             probe in 0u16..600,
         ) {
             let mut model: BTreeMap<u16, u64> = start.iter().map(|key| (*key, 0)).collect();
-            let mut tree = Tree::from_sorted(start.iter().map(|key| entry(*key, 0)));
+            let mut tree = Tree::from_sorted(start.iter().map(|key| entry(*key, 0)).collect());
             let mut kept = Vec::new();
             for (number, (put, key)) in steps.into_iter().enumerate() {
                 let number = number as u64;
@@ -412,11 +470,11 @@ mod tests {
                     prop_assert_eq!(tree.insert(entry(key, number)).map(|e| e.modified), model.get(&key).copied());
                     model.insert(key, number)
                 } else {
-                    let old = tree.remove(&key.to_be_bytes()).map(|e| e.modified);
+                    let old = tree.remove(&name(key)).map(|e| e.modified);
                     prop_assert_eq!(old, model.get(&key).copied());
                     model.remove(&key)
                 };
-                prop_assert_eq!(tree.get(&key.to_be_bytes()).is_some(), put, "old {:?}", old);
+                prop_assert_eq!(tree.get(&name(key)).is_some(), put, "old {:?}", old);
                 if number.is_multiple_of(97) {
                     kept.push((tree.clone(), model.clone()));
                 }
@@ -425,8 +483,8 @@ mod tests {
             for (tree, model) in kept {
                 check(&tree.root, true);
                 same(&tree, &model);
-                prop_assert_eq!(tree.rank(&probe.to_be_bytes()), model.range(..probe).count());
-                let from: Vec<_> = tree.iter_from(&probe.to_be_bytes()).map(|e| e.modified).collect();
+                prop_assert_eq!(tree.rank(&name(probe)), model.range(..probe).count());
+                let from: Vec<_> = tree.iter_from(&name(probe)).map(|e| e.modified).collect();
                 let want: Vec<_> = model.range(probe..).map(|(_, v)| *v).collect();
                 prop_assert_eq!(from, want);
             }

@@ -1,0 +1,57 @@
+//! The end of a store.
+
+use std::time::Duration;
+
+use store::{Error, Txn, WatchEnd};
+
+use super::{Backing, assert_matches, open, soon};
+
+pub async fn a_closed_store_refuses_everything(backing: &impl Backing) {
+    let store = open(backing).await;
+    let revision = store.put("a", "1").await.unwrap();
+    let lease = store.grant(Duration::from_secs(60)).await.unwrap();
+    soon("close", store.close()).await.unwrap();
+    assert_matches!(store.create("b", "1").await, Err(Error::Closed));
+    assert_matches!(store.put("a", "1").await, Err(Error::Closed));
+    assert_matches!(store.update("a", "1", revision).await, Err(Error::Closed));
+    assert_matches!(store.delete("a", revision).await, Err(Error::Closed));
+    assert_matches!(store.txn(Txn::new().delete("a")).await, Err(Error::Closed));
+    assert_matches!(store.watch(b"", revision).await, Err(Error::Closed));
+    assert_matches!(store.compact(revision).await, Err(Error::Closed));
+    assert_matches!(
+        store.grant(Duration::from_secs(60)).await,
+        Err(Error::Closed)
+    );
+    assert_matches!(store.keep_alive(lease).await, Err(Error::Closed));
+    assert_matches!(store.revoke(lease).await, Err(Error::Closed));
+    assert!(matches!(store.backup(Vec::new()).await, Err(Error::Closed)));
+    // What this process has seen it may still look at.
+    assert_eq!(store.latest().get(b"a").unwrap().modified, revision);
+}
+
+pub async fn closing_twice_is_fine(backing: &impl Backing) {
+    let store = open(backing).await;
+    store.put("a", "1").await.unwrap();
+    let (first, second) = soon("close", async {
+        tokio::join!(store.close(), store.close())
+    })
+    .await;
+    first.unwrap();
+    second.unwrap();
+    soon("close", store.close()).await.unwrap();
+}
+
+pub async fn closing_ends_watches(backing: &impl Backing) {
+    let store = open(backing).await;
+    let revision = store.put("a", "1").await.unwrap();
+    let mut idle = store.watch(b"", revision).await.unwrap();
+    let mut waiting = store.watch(b"", revision).await.unwrap();
+    let waiter = tokio::spawn(async move { waiting.next().await.map(|_| ()) });
+    soon("close", store.close()).await.unwrap();
+    assert_matches!(soon("the end", idle.next()).await, Err(WatchEnd::Closed));
+    assert_matches!(idle.try_next(), Some(Err(WatchEnd::Closed)));
+    assert_matches!(
+        soon("the end", waiter).await.unwrap(),
+        Err(WatchEnd::Closed)
+    );
+}

@@ -235,7 +235,8 @@ impl<E: Engine> Writer<E> {
                 self.engine.idle();
             }
             if let Some(reply) = closing {
-                self.queue.close();
+                // What came while the last batch was synced is not taken any more.
+                self.queue.abandon();
                 // The caller may have gone away; the store is closed all the same.
                 let _ = reply.send(self.engine.close());
                 return;

@@ -147,6 +147,7 @@ macro_rules! suite {
                 a_closed_store_refuses_everything
                 closing_twice_is_fine
                 closing_ends_watches
+                closing_answers_every_writer
             }
             concurrency {
                 all_writers_are_answered_and_all_writes_are_there

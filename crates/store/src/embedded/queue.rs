@@ -135,6 +135,13 @@ impl Queue {
         self.wake.notify_one();
     }
 
+    /// Drops what still waits when the writer ends: whoever asked is told that the store is closed.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let waiting = std::mem::take(&mut self.waiting().requests);
+        drop(waiting);
+    }
+
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

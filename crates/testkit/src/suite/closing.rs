@@ -1,10 +1,12 @@
 //! The end of a store.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use store::{Error, Txn, WatchEnd};
 
-use super::{Backing, assert_matches, open, soon};
+use super::{Backing, assert_matches, open, options, soon};
 
 pub async fn a_closed_store_refuses_everything(backing: &impl Backing) {
     let store = open(backing).await;
@@ -54,4 +56,52 @@ pub async fn closing_ends_watches(backing: &impl Backing) {
         soon("the end", waiter).await.unwrap(),
         Err(WatchEnd::Closed)
     );
+}
+
+/// Close in the middle of writes: each is answered, and what was acknowledged is there.
+pub async fn closing_answers_every_writer(backing: &impl Backing) {
+    let store = open(backing).await;
+    let acknowledged = Arc::new(AtomicUsize::new(0));
+    let writers: Vec<_> = (0..32)
+        .map(|writer| {
+            let (store, acknowledged) = (store.clone(), acknowledged.clone());
+            tokio::spawn(async move {
+                let mut last = None;
+                for number in 0_u64.. {
+                    match store.put(format!("{writer}"), number.to_string()).await {
+                        Ok(revision) => last = Some(revision),
+                        Err(Error::Closed) => return last,
+                        Err(error) => panic!("an answer or Closed, not {error}"),
+                    }
+                    acknowledged.fetch_add(1, Ordering::Relaxed);
+                }
+                last
+            })
+        })
+        .collect();
+    let busy = async {
+        while acknowledged.load(Ordering::Relaxed) < 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("writes", busy).await;
+    soon("close", store.close()).await.unwrap();
+    let mut last = Vec::new();
+    for writer in writers {
+        last.push(soon("a writer's answer", writer).await.unwrap());
+    }
+    let Some(store) = backing.reopen(store, &options()).await else {
+        return;
+    };
+    for (writer, acknowledged) in last.into_iter().enumerate() {
+        let there = store
+            .latest()
+            .get(writer.to_string().as_bytes())
+            .map(|entry| entry.modified);
+        // A write that was not acknowledged may be there as well.
+        assert!(
+            there >= acknowledged,
+            "writer {writer}: {acknowledged:?} is lost, found {there:?}"
+        );
+    }
 }

@@ -15,6 +15,8 @@ pub(crate) struct History {
     /// Events up to here are gone.
     floor: Revision,
     weight: usize,
+    /// Weight of the chunk still open.
+    open_weight: usize,
     limit: usize,
 }
 
@@ -24,6 +26,7 @@ impl History {
             chunks: VecDeque::new(),
             floor,
             weight: 0,
+            open_weight: 0,
             limit,
         }
     }
@@ -37,14 +40,19 @@ impl History {
     }
 
     pub(crate) fn push(&mut self, event: Arc<Event>) {
-        self.weight += event.weight();
+        let weight = event.weight();
+        self.weight += weight;
+        // Only whole chunks are trimmed: one of large values must not grow to a large part of the limit.
+        let light = self.open_weight + weight <= self.limit / 16;
         match self.chunks.back_mut() {
             // A scan that still holds the open chunk makes this a copy of at most CHUNK pointers.
-            Some(open) if open.len() < CHUNK => Arc::make_mut(open).push(event),
+            Some(open) if light && open.len() < CHUNK => {
+                Arc::make_mut(open).push(event);
+                self.open_weight += weight;
+            }
             _ => {
-                let mut open = Vec::with_capacity(CHUNK);
-                open.push(event);
-                self.chunks.push_back(Arc::new(open));
+                self.chunks.push_back(Arc::new(vec![event]));
+                self.open_weight = weight;
             }
         }
     }

@@ -97,6 +97,8 @@ macro_rules! suite {
                 compacting_twice_is_the_same_as_once
                 the_future_cannot_be_compacted
                 compaction_leaves_open_watches_alone
+                history_is_bounded_in_bytes
+                history_of_large_values_is_bounded_in_bytes
             }
             watches {
                 no_gap_after_a_snapshot

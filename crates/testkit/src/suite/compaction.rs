@@ -1,8 +1,8 @@
 //! The past is bounded: by hand, and in bytes.
 
-use store::{Error, Revision, Store};
+use store::{Error, Options, Revision, Store, Txn};
 
-use super::{Backing, assert_matches, brief, events, open};
+use super::{Backing, assert_matches, brief, events, open, options};
 
 /// Writes `a` several times and returns the revisions.
 async fn history(store: &Store) -> Vec<Revision> {
@@ -87,4 +87,46 @@ pub async fn compaction_leaves_open_watches_alone(backing: &impl Backing) {
         assert_eq!(brief(&all)[0], "+a=0");
         assert_eq!(brief(&all)[6], "+a=after");
     }
+}
+
+/// After many writes the past is short, and what is left of it is right.
+async fn bounded(backing: &impl Backing, rounds: usize, keys: usize, value: usize) {
+    let options = Options {
+        history_bytes: 64 << 10,
+        ..options()
+    };
+    let store = backing.open(&options).await;
+    let start = store.put("start", "").await.unwrap();
+    let mut revisions = Vec::new();
+    for _ in 0..rounds {
+        let txn = (0..keys).fold(Txn::new(), |txn, key| {
+            txn.put(format!("{key}"), vec![b'x'; value])
+        });
+        revisions.push(store.txn(txn).await.unwrap().revision);
+    }
+    let stats = store.stats().0;
+    assert!(
+        stats.history_bytes <= options.history_bytes as u64,
+        "{stats:?}"
+    );
+    assert_matches!(
+        store.watch(b"", start).await,
+        Err(Error::Compacted { floor, .. }) if floor > start && floor == stats.floor
+    );
+    // The newest stretch is there, whole transactions only.
+    let newest = revisions[rounds - 2];
+    assert!(stats.floor <= newest, "{stats:?}");
+    store.snapshot_at(newest).await.unwrap();
+    let mut watch = store.watch(b"", stats.floor).await.unwrap();
+    let kept = revisions.iter().filter(|it| **it > stats.floor).count();
+    let all = events(&mut watch, kept * keys).await;
+    assert_eq!(all[all.len() - 1].revision, revisions[rounds - 1]);
+}
+
+pub async fn history_is_bounded_in_bytes(backing: &impl Backing) {
+    bounded(backing, 60, 32, 256).await;
+}
+
+pub async fn history_of_large_values_is_bounded_in_bytes(backing: &impl Backing) {
+    bounded(backing, 40, 1, 16 << 10).await;
 }

@@ -221,7 +221,8 @@ impl Group {
         if inner.seats.is_empty() {
             return 0;
         }
-        let weight = inner.tail.weight
+        let before = inner.tail.weight;
+        let weight = before
             + events
                 .iter()
                 .map(|event| event.weight() as u64)
@@ -238,7 +239,8 @@ impl Group {
         if weight >= inner.next_sweep {
             inner.next_sweep = weight + limit / 8;
             inner.seats.retain(|seat| {
-                let behind = weight.saturating_sub(seat.seen.load(Ordering::Relaxed));
+                // Whoever has seen all before this node is not slow, however heavy the node.
+                let behind = before.saturating_sub(seat.seen.load(Ordering::Relaxed));
                 if behind > limit {
                     *lock(&seat.at) = Err(WatchEnd::Lagged { behind, limit });
                     dropped += 1;

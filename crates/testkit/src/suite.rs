@@ -119,6 +119,7 @@ macro_rules! suite {
                 ten_thousand_watchers_of_one_prefix
                 ten_thousand_watchers_of_their_own_prefix
                 a_slow_watcher_is_dropped_and_no_other
+                a_watcher_that_keeps_up_survives_a_large_transaction
             }
             leases {
                 keys_vanish_when_the_time_is_over

@@ -114,3 +114,18 @@ pub async fn a_slow_watcher_is_dropped_and_no_other(backing: &impl Backing) {
     let mut back = store.watch(b"a", slow.progress()).await.unwrap();
     assert_eq!(events(&mut back, 100).await.len(), 100);
 }
+
+/// Deleting a few large objects at once weighs more than the buffer; whoever has seen all before is not slow.
+pub async fn a_watcher_that_keeps_up_survives_a_large_transaction(backing: &impl Backing) {
+    let store = backing.open(&small_buffer()).await;
+    let fill = (0..50).fold(Txn::new(), |txn, key| {
+        txn.put(format!("{key:02}"), vec![0; 1 << 10])
+    });
+    let start = store.txn(fill).await.unwrap().revision;
+    let mut watch = store.watch(b"", start).await.unwrap();
+    let wipe = (0..50).fold(Txn::new(), |txn, key| txn.delete(format!("{key:02}")));
+    store.txn(wipe).await.unwrap();
+    assert_eq!(events(&mut watch, 50).await.len(), 50);
+    store.put("on", "").await.unwrap();
+    assert_eq!(brief(&events(&mut watch, 1).await), ["+on="]);
+}

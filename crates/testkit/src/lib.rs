@@ -1,4 +1,6 @@
 //! What tests share.
 
 pub mod faulty;
+pub mod linearize;
+pub mod model;
 pub mod suite;

@@ -132,8 +132,10 @@ impl View {
             shared.history.push(event.clone());
         }
         shared.history.trim();
-        shared.hub.publish(&events);
+        // Readable before it is told: whoever hears of a change finds it. Whoever reads it first and then asks for its
+        // past or a watch waits for the lock.
         self.state.store(Arc::new(state));
+        shared.hub.publish(&events);
         self.published.store(revision, Ordering::Release);
         drop(shared);
         self.waiting.send_replace(revision);
@@ -148,8 +150,8 @@ impl View {
         let mut shared = self.shared();
         shared.history.compact(revision);
         shared.recent.clear();
-        shared.hub.end(&WatchEnd::Compacted { floor: revision });
         self.state.store(Arc::new(state));
+        shared.hub.end(&WatchEnd::Compacted { floor: revision });
         self.published.store(revision, Ordering::Release);
         drop(shared);
         self.waiting.send_replace(revision);

@@ -113,6 +113,7 @@ macro_rules! suite {
                 a_cancelled_wait_loses_nothing
                 a_dropped_watch_is_forgotten
                 try_next_never_waits
+                a_change_that_was_seen_can_be_read
             }
             crowds {
                 many_watchers_share_the_same_events

@@ -254,3 +254,37 @@ pub async fn try_next_never_waits(backing: &impl Backing) {
     assert_eq!(changes.len(), 2);
     assert_matches!(watch.try_next(), None);
 }
+
+/// Whoever is told of a change finds it when reading.
+pub async fn a_change_that_was_seen_can_be_read(backing: &impl Backing) {
+    let store = open(backing).await;
+    let start = store.put("a", "start").await.unwrap();
+    let mut watch = store.watch(b"", start).await.unwrap();
+    let writer = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for number in 0..500 {
+                store.put("a", number.to_string()).await.unwrap();
+            }
+        }
+    });
+    // A thread of its own that never waits: it looks at the very moment an event appears.
+    let watcher = tokio::task::spawn_blocking(move || {
+        let mut seen = 0;
+        while seen < 500 {
+            let Some(changes) = watch.try_next() else {
+                std::thread::yield_now();
+                continue;
+            };
+            let changes = changes.unwrap();
+            let last = &changes[changes.len() - 1];
+            let latest = store.latest();
+            assert!(latest.revision() >= last.revision, "{last:?}");
+            assert!(latest.get(b"a").unwrap().modified >= last.revision);
+            assert!(watch.progress() >= last.revision);
+            seen += changes.len();
+        }
+    });
+    soon("the writer", writer).await.unwrap();
+    soon("the watcher", watcher).await.unwrap();
+}

@@ -134,17 +134,16 @@ impl Log {
         })
     }
 
-    /// Leaves the active segment where its good part ends and goes on in a new one.
+    /// Leaves the active segment where its good part ends and goes on in a new one, with room for what comes next.
     fn rotate(&mut self) -> Result<(), Arc<str>> {
-        let spare = self.keeper.take_spare();
-        let next = segment::next(
-            &*self.disk,
-            &self.active,
-            self.segment_bytes,
-            self.last,
-            spare,
-        )
-        .map_err(|error| Arc::from(format!("cannot start a new log segment: {error}")))?;
+        let size = self.segment_bytes.max(segment::size_for(&self.buffer));
+        let spare = if size == self.segment_bytes {
+            self.keeper.take_spare()
+        } else {
+            None
+        };
+        let next = segment::next(&*self.disk, &self.active, size, self.last, spare)
+            .map_err(|error| Arc::from(format!("cannot start a new log segment: {error}")))?;
         let mut old = std::mem::replace(&mut self.active, next);
         if !self.broken {
             // Best effort: tells a reader that the next segment must be there.
@@ -154,7 +153,7 @@ impl Log {
         self.keeper.sealed(Sealed {
             number: old.number,
             last: self.last,
-            bytes: self.segment_bytes,
+            bytes: old.size,
         });
         self.keeper.submit(Job::Spare);
         Ok(())
@@ -198,8 +197,8 @@ impl Engine for Log {
     fn stats(&self) -> EngineStats {
         let mut stats = self.keeper.stats();
         stats.kind = "embedded";
-        stats.log_bytes = stats.log_bytes.map(|bytes| bytes + self.segment_bytes);
-        stats.disk_bytes = stats.disk_bytes.map(|bytes| bytes + self.segment_bytes);
+        stats.log_bytes = stats.log_bytes.map(|bytes| bytes + self.active.size);
+        stats.disk_bytes = stats.disk_bytes.map(|bytes| bytes + self.active.size);
         stats
     }
 

@@ -47,6 +47,11 @@ pub(super) fn name(number: u64) -> String {
     format!("log-{number:016x}")
 }
 
+/// The size of a segment that has room for just this frame.
+pub(super) fn size_for(buffer: &[u8]) -> u64 {
+    (SECTOR + (buffer.len() + SECTOR).next_multiple_of(SECTOR)) as u64
+}
+
 impl Header {
     fn encode(&self) -> [u8; SECTOR] {
         let mut sector = [0; SECTOR];

@@ -58,6 +58,9 @@ struct State {
     /// In ascending order.
     sealed: Vec<Sealed>,
     spare: Option<Arc<dyn DiskFile>>,
+    /// A spare is ordered and not made yet. One at a time: a second would be made in the file the writer is just
+    /// turning into a segment.
+    ordered: bool,
     imaging: bool,
     checkpoints: u64,
     error: Option<(Arc<str>, Instant)>,
@@ -74,6 +77,7 @@ impl Keeper {
             base,
             sealed,
             spare: None,
+            ordered: false,
             imaging: false,
             checkpoints: 0,
             error: None,
@@ -101,9 +105,13 @@ impl Keeper {
     }
 
     pub(super) fn submit(&self, job: Job) {
-        if let Job::Image(_) = job {
-            self.shared.state().imaging = true;
+        let mut state = self.shared.state();
+        match job {
+            Job::Image(_) => state.imaging = true,
+            Job::Spare if state.ordered || state.spare.is_some() => return,
+            Job::Spare => state.ordered = true,
         }
+        drop(state);
         if let Some(jobs) = &self.jobs {
             // The thread is gone only when stopping.
             let _ = jobs.send(job);
@@ -176,12 +184,11 @@ impl Shared {
             }
             match job {
                 Job::Spare => {
-                    if self.state().spare.is_none() {
-                        // No spare is no harm: the writer then makes its segment itself.
-                        if let Ok(file) = self.make_spare(&stopping) {
-                            self.state().spare = Some(file);
-                        }
-                    }
+                    // No spare is no harm: the writer then makes its segment itself.
+                    let made = self.make_spare(&stopping).ok();
+                    let mut state = self.state();
+                    state.spare = made;
+                    state.ordered = false;
                 }
                 Job::Image(make) => {
                     let result = self.checkpoint(make, &stopping);

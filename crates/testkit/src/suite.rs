@@ -146,6 +146,7 @@ macro_rules! suite {
                 the_floor_stays_over_a_restart
                 a_lease_lives_on_over_a_restart
                 a_lease_ends_after_a_restart
+                everything_is_there_after_much_was_written
             }
             closing {
                 a_closed_store_refuses_everything

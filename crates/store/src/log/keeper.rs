@@ -62,6 +62,9 @@ struct State {
     /// turning into a segment.
     ordered: bool,
     imaging: bool,
+    /// The newest segment when the image was ordered. Its leases are of that moment: later segments are still needed
+    /// for theirs, whatever revision the image has when it is made.
+    imaged: u64,
     checkpoints: u64,
     error: Option<(Arc<str>, Instant)>,
 }
@@ -79,6 +82,7 @@ impl Keeper {
             spare: None,
             ordered: false,
             imaging: false,
+            imaged: 0,
             checkpoints: 0,
             error: None,
         };
@@ -107,7 +111,10 @@ impl Keeper {
     pub(super) fn submit(&self, job: Job) {
         let mut state = self.shared.state();
         match job {
-            Job::Image(_) => state.imaging = true,
+            Job::Image(_) => {
+                state.imaging = true;
+                state.imaged = state.sealed.last().map_or(0, |segment| segment.number);
+            }
             Job::Spare if state.ordered || state.spare.is_some() => return,
             Job::Spare => state.ordered = true,
         }
@@ -219,7 +226,7 @@ impl Shared {
             state
                 .sealed
                 .iter()
-                .take_while(|segment| segment.last <= revision)
+                .take_while(|segment| segment.last <= revision && segment.number <= state.imaged)
                 .copied()
                 .collect()
         };

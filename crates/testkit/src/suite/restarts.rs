@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use store::{Error, Txn};
+use store::{Error, LeaseId, Options, Store, Txn};
 
-use super::{Backing, assert_matches, brief, conflict, entries, events, get, open, options};
+use super::{Backing, assert_matches, brief, conflict, entries, events, get, open, options, soon};
 
 pub async fn everything_is_there_after_a_restart(backing: &impl Backing) {
     let store = open(backing).await;
@@ -195,4 +195,62 @@ pub async fn a_lease_ends_after_a_restart(backing: &impl Backing) {
         assert_eq!(brief(&events(&mut watch, 1).await), ["-a"]);
     }
     assert_eq!(store.get(b"a").await.unwrap(), None);
+}
+
+/// Far more is written than files and history hold, in requests that are large for a file: old files are replaced all
+/// the time. Nothing of it may get lost, leases least of all: nobody would miss them before their keys stay for ever.
+pub async fn everything_is_there_after_much_was_written(backing: &impl Backing) {
+    let small = Options {
+        history_bytes: 8 << 10,
+        segment_bytes: 64 << 10,
+        checkpoint_bytes: 64 << 10,
+        ..options()
+    };
+    let mut store = backing.open(&small).await;
+    let mut leases = Vec::new();
+    for cycle in 0..4 {
+        let writers: Vec<_> = (0..8)
+            .map(|writer| tokio::spawn(write_much(store.clone(), format!("{cycle}/{writer}"))))
+            .collect();
+        for writer in writers {
+            leases.extend(soon("a writer", writer).await.unwrap());
+        }
+        let before = store.snapshot().await.unwrap();
+        store = match backing.reopen(store, &small).await {
+            Some(store) => store,
+            None => return,
+        };
+        assert_eq!(entries(&store.latest()), entries(&before));
+        assert!(store.latest().revision() >= before.revision());
+        for (lease, alive) in &leases {
+            match store.keep_alive(*lease).await {
+                Ok(_) => assert!(alive, "lease {lease} is back"),
+                Err(Error::NoLease(_)) => assert!(!alive, "lease {lease} is lost"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    for (lease, _) in leases.iter().filter(|(_, alive)| *alive) {
+        store.revoke(*lease).await.unwrap();
+    }
+    assert_eq!(store.latest().count(b"/leased/"), 0);
+    assert_eq!(store.latest().count(b"/large/"), 8);
+}
+
+/// Returns the leases, and whether each is alive.
+async fn write_much(store: Store, name: String) -> Vec<(LeaseId, bool)> {
+    let mut leases = Vec::new();
+    for round in 0..25 {
+        let lease = store.grant(Duration::from_secs(3600)).await.unwrap();
+        let txn = Txn::new()
+            .put_leased(format!("/leased/{name}/{round}"), "", lease)
+            .put(format!("/large/{}", &name[2..]), vec![b'x'; 40 << 10]);
+        store.txn(txn).await.unwrap();
+        let alive = round % 3 > 0;
+        if !alive {
+            store.revoke(lease).await.unwrap();
+        }
+        leases.push((lease, alive));
+    }
+    leases
 }

@@ -1,6 +1,6 @@
 //! The store's contract, one function per behaviour, run on every backing: memory, the log on disk, etcd.
 //!
-//! ```ignore
+//! ```text
 //! testkit::suite!(testkit::suite::Embedded::new());
 //! ```
 //! makes one `#[test]` per behaviour. The expression is evaluated in each of them: it gives an empty store of its own.

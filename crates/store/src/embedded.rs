@@ -210,10 +210,17 @@ struct Writer<E> {
     stats: Arc<Mutex<BackendStats>>,
 }
 
+impl<E> Drop for Writer<E> {
+    /// Whatever ends the writer, be it a panic: who still waits, or comes later, is told that the store is closed.
+    fn drop(&mut self) {
+        self.queue.abandon();
+    }
+}
+
 impl<E: Engine> Writer<E> {
     fn run(mut self) {
         while let Some(requests) = self.queue.take(self.leases.next_deadline()) {
-            let mut closing = None;
+            let mut closing = Vec::new();
             let mut batch = Batch::new(&self.view, &self.leases);
             for lease in self.leases.expired(Instant::now()) {
                 batch.revoke(lease);
@@ -226,7 +233,7 @@ impl<E: Engine> Writer<E> {
                     Request::Revoke { lease, reply } => batch.revoke_asked(lease, reply),
                     Request::Compact { revision, reply } => batch.compact(revision, reply),
                     Request::Leases { reply } => batch.leases(reply),
-                    Request::Close { reply } => closing = Some(reply),
+                    Request::Close { reply } => closing.push(reply),
                 }
             }
             let done = batch.done();
@@ -234,11 +241,14 @@ impl<E: Engine> Writer<E> {
             if self.queue.is_empty() {
                 self.engine.idle();
             }
-            if let Some(reply) = closing {
-                // What came while the last batch was synced is not taken any more.
-                self.queue.abandon();
-                // The caller may have gone away; the store is closed all the same.
-                let _ = reply.send(self.engine.close());
+            if !closing.is_empty() {
+                let closed = self.engine.close();
+                // With the engine goes the lock on the data directory: whoever is answered can open it again.
+                drop(self);
+                for reply in closing {
+                    // The caller may have gone away; the store is closed all the same.
+                    let _ = reply.send(closed.clone());
+                }
                 return;
             }
             self.checkpoint();

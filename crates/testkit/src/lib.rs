@@ -1,1 +1,3 @@
 //! What tests share.
+
+pub mod etcd;

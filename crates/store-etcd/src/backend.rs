@@ -60,7 +60,11 @@ impl Etcd {
 
     async fn open(&self) -> Result<RwLockReadGuard<'_, bool>, Error> {
         let closed = self.closed.read().await;
-        if *closed { Err(Error::Closed) } else { Ok(closed) }
+        if *closed {
+            Err(Error::Closed)
+        } else {
+            Ok(closed)
+        }
     }
 
     async fn txn(&self, txn: Txn) -> Result<Committed, Error> {

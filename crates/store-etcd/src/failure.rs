@@ -135,7 +135,7 @@ pub(crate) fn no_space() -> Error {
 
 /// Whether the request never left: there was no connection to send it over.
 fn connecting(status: &tonic::Status) -> bool {
-    chain(status).any(|error| error.is::<ConnectError>())
+    chain(status).any(<dyn StdError>::is::<ConnectError>)
 }
 
 /// The innermost cause says what to do; what is around it says where. Each text once.

@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(keys.inner(b"/foobar/x".to_vec()), None);
         assert_eq!(keys.inner(b"/bar/x".to_vec()), None);
         let Span { start, end } = keys.span();
-        assert!(&b"/foo/x"[..] >= &start[..] && &b"/foo/x"[..] < &end[..]);
-        assert!(&b"/foobar"[..] >= &end[..]);
+        assert!(b"/foo/x"[..] >= start[..] && b"/foo/x"[..] < end[..]);
+        assert!(b"/foobar"[..] >= end[..]);
         assert!(keys.outer(b"bar").is_err());
     }
 }

@@ -14,9 +14,9 @@ use etcd_client::{
 use store::{Error, Revision};
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::Config;
 use crate::failure::Failure;
 use crate::keys::{Keys, revision};
-use crate::Config;
 
 /// etcd's own limits bound its answers; the 4 MiB that gRPC clients take by default is below one page of a list.
 const MAX_MESSAGE: usize = i32::MAX as usize;
@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(crate) struct Members {
-    members: Vec<Member>,
+    all: Vec<Member>,
     /// Where requests go as long as all is well.
     preferred: AtomicUsize,
     request_timeout: Duration,
@@ -72,25 +72,25 @@ impl Members {
             });
         }
         let options = config.connect_options()?;
-        let mut members = Vec::with_capacity(config.endpoints.len());
+        let mut all = Vec::with_capacity(config.endpoints.len());
         for endpoint in &config.endpoints {
             let client = Client::connect([endpoint], Some(options.clone()))
                 .await
                 .map_err(|error| Failure::new(endpoint, &error).of_read())?;
-            members.push(Member {
+            all.push(Member {
                 endpoint: endpoint.as_str().into(),
                 client,
             });
         }
         Ok(Self {
-            members,
+            all,
             preferred: AtomicUsize::new(0),
             request_timeout: config.request_timeout,
         })
     }
 
     pub(crate) fn get(&self, index: usize) -> &Member {
-        &self.members[index % self.members.len()]
+        &self.all[index % self.all.len()]
     }
 
     /// Something that changes nothing: asked until somebody answers or the time is up.
@@ -168,7 +168,7 @@ impl Members {
                 return Err(failure);
             }
             tried += 1;
-            if tried % self.members.len() == 0 {
+            if tried % self.all.len() == 0 {
                 sleep(AGAIN).await;
             }
         }
@@ -176,10 +176,10 @@ impl Members {
 
     /// The next request goes to another member, unless somebody has turned already.
     fn turn_from(&self, index: usize) {
-        let next = (index + 1) % self.members.len();
-        let _ =
-            self.preferred
-                .compare_exchange(index, next, Ordering::Relaxed, Ordering::Relaxed);
+        let next = (index + 1) % self.all.len();
+        let _ = self
+            .preferred
+            .compare_exchange(index, next, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// etcd's current revision, at least that of every write answered before this call.
@@ -208,4 +208,3 @@ pub(crate) fn at(header: Option<&ResponseHeader>) -> Revision {
 pub(crate) fn lease_id(lease: store::LeaseId) -> i64 {
     lease.cast_signed()
 }
-

@@ -46,9 +46,7 @@ fn write(keys: &Keys, write: &Write) -> Result<TxnOp, Error> {
                 .with_lease(lease_id(*lease));
             TxnOp::put(key, value.as_ref(), Some(options))
         }
-        Write::Delete { .. } => {
-            TxnOp::delete(key, Some(DeleteOptions::new().with_prev_key()))
-        }
+        Write::Delete { .. } => TxnOp::delete(key, Some(DeleteOptions::new().with_prev_key())),
     })
 }
 

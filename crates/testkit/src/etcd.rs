@@ -187,6 +187,11 @@ impl Cluster {
         });
     }
 
+    /// What a member counts, in Prometheus' text format.
+    pub fn metrics(&self, index: usize) -> String {
+        self.get(index, "/metrics").expect("read etcd's metrics")
+    }
+
     fn scheme(&self) -> &'static str {
         if self.etcd.tls { "https" } else { "http" }
     }

@@ -53,11 +53,7 @@ fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
     CertifiedIssuer::self_signed(params, key).expect("sign the CA")
 }
 
-fn signed(
-    ca: &CertifiedIssuer<'_, KeyPair>,
-    name: &str,
-    names: Vec<String>,
-) -> (String, String) {
+fn signed(ca: &CertifiedIssuer<'_, KeyPair>, name: &str, names: Vec<String>) -> (String, String) {
     let mut params = params(name, names);
     params.extended_key_usages = vec![
         ExtendedKeyUsagePurpose::ServerAuth,

@@ -69,10 +69,10 @@ impl Etcd {
 
     async fn txn(&self, txn: Txn) -> Result<Committed, Error> {
         let _taken = self.open().await?;
-        let request = transaction::request(&self.keys, &txn)?;
+        transaction::check(&self.keys, &txn)?;
         let before = self.view.revision();
         let answer = self.members.write(|member| {
-            let (mut kv, request) = (member.kv(), request.clone());
+            let (mut kv, request) = (member.kv(), transaction::request(&self.keys, &txn));
             async move { kv.txn(request).await }
         });
         let answer = match answer.await {

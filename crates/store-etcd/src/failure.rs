@@ -6,6 +6,9 @@ use std::sync::Arc;
 use store::{Error, LeaseId, Store, Txn, Write};
 use tonic::{Code, ConnectError};
 
+/// etcd's `--max-request-bytes` if not set.
+const MAX_REQUEST_BYTES: usize = 3 << 19;
+
 /// What an etcd request came to, if not to an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
@@ -40,8 +43,13 @@ impl Failure {
         }
     }
 
+    /// No answer in time.
+    pub(crate) fn late(endpoint: &str) -> Self {
+        Self::Lost(format!("etcd {endpoint} did not answer in time").into())
+    }
+
     fn of_status(status: &tonic::Status, reason: Arc<str>) -> Self {
-        if connecting(status) {
+        if never_left(status) {
             return Self::NotDone(reason);
         }
         let text = status.message();
@@ -69,6 +77,13 @@ impl Failure {
             | Code::Unauthenticated
             | Code::Unimplemented => Self::Refused(reason),
             _ => Self::Lost(reason),
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Arc<str> {
+        match self {
+            Self::NotDone(reason) | Self::Lost(reason) | Self::Refused(reason) => reason.clone(),
+            other => format!("{other:?}").into(),
         }
     }
 
@@ -103,10 +118,10 @@ impl Failure {
             Self::NotDone(reason) | Self::Refused(reason) => Error::Unavailable { reason },
             Self::Lost(reason) => Error::Unknown { reason },
             Self::NoSpace => no_space(),
-            // etcd does not say its limit; it is below what was asked.
+            // etcd does not say its limit: the default, or at least less than what was asked.
             Self::TooLarge => Error::TooLarge {
                 size,
-                limit: size.saturating_sub(1),
+                limit: MAX_REQUEST_BYTES.min(size.saturating_sub(1)),
             },
             Self::TooManyOperations => Error::TooManyOperations {
                 count: operations,
@@ -133,9 +148,13 @@ pub(crate) fn no_space() -> Error {
     }
 }
 
-/// Whether the request never left: there was no connection to send it over.
-fn connecting(status: &tonic::Status) -> bool {
-    chain(status).any(<dyn StdError>::is::<ConnectError>)
+/// Whether the request never left: there was no connection, or it went away with the request still in our hands. The
+/// latter is all that hyper calls canceled; what it had begun to send ends with another error.
+fn never_left(status: &tonic::Status) -> bool {
+    chain(status).any(|error| {
+        let canceled = error.downcast_ref().is_some_and(hyper::Error::is_canceled);
+        canceled || error.is::<ConnectError>()
+    })
 }
 
 /// The innermost cause says what to do; what is around it says where. Each text once.
@@ -155,4 +174,68 @@ fn describe(error: &etcd_client::Error) -> String {
 
 fn chain(status: &tonic::Status) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     std::iter::successors(status.source(), |&error| error.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(code: Code, text: &str) -> Failure {
+        let status = tonic::Status::new(code, text);
+        Failure::new("e", &etcd_client::Error::GRpcStatus(status))
+    }
+
+    #[test]
+    fn only_what_was_certainly_not_done_may_be_done_again() {
+        let not_done = [
+            (Code::Unavailable, "etcdserver: no leader"),
+            (Code::ResourceExhausted, "etcdserver: too many requests"),
+        ];
+        for (code, text) in not_done {
+            assert!(matches!(of(code, text), Failure::NotDone(_)), "{text}");
+        }
+        let mut status = tonic::Status::unavailable("tcp connect error");
+        status.set_source(Arc::new(ConnectError("refused".into())));
+        let failure = Failure::new("e", &etcd_client::Error::GRpcStatus(status));
+        assert!(matches!(failure, Failure::NotDone(it) if it.contains("refused")));
+
+        let lost = [
+            (Code::Unavailable, "etcdserver: request timed out"),
+            (Code::Unavailable, "etcdserver: server stopped"),
+            (Code::Unavailable, "etcdserver: leader changed"),
+            (Code::Unavailable, "keep-alive timed out"),
+            (Code::Cancelled, "operation was canceled"),
+            (Code::Unknown, "transport error"),
+            (Code::Internal, "h2 protocol error"),
+        ];
+        for (code, text) in lost {
+            let failure = of(code, text);
+            assert!(matches!(failure, Failure::Lost(_)), "{text}");
+            let error = failure.clone().of_txn(&Txn::new());
+            assert!(matches!(error, Error::Unknown { .. }), "{text}");
+            assert!(matches!(failure.of_read(), Error::Unavailable { .. }));
+        }
+    }
+
+    #[test]
+    fn etcds_refusals_keep_their_meaning() {
+        let txn = Txn::new().put_leased("/k", "v", 7);
+        let of = |code, text| of(code, text).of_txn(&txn);
+        let large = of(Code::InvalidArgument, "etcdserver: request is too large");
+        assert!(matches!(large, Error::TooLarge { size: 3, .. }));
+        let large = of(
+            Code::ResourceExhausted,
+            "grpc: received message larger than max (9 vs. 8)",
+        );
+        assert!(matches!(large, Error::TooLarge { .. }));
+        let space = of(
+            Code::ResourceExhausted,
+            "etcdserver: mvcc: database space exceeded",
+        );
+        assert!(matches!(space, Error::ReadOnly { .. }));
+        let lease = of(Code::NotFound, "etcdserver: requested lease not found");
+        assert!(matches!(lease, Error::NoLease(7)));
+        let denied = of(Code::PermissionDenied, "etcdserver: permission denied");
+        assert!(matches!(denied, Error::Unavailable { reason } if reason.contains("denied")));
+    }
 }

@@ -12,6 +12,7 @@
 
 mod apply;
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use self::apply::Applied;
-use crate::goal::Goal;
+use crate::barrier::not_back;
+use crate::failure::Failure;
+use crate::goal::{Goal, Trouble};
 use crate::keys::{Keys, Span, raw};
 use crate::load;
 use crate::members::{Member, Members};
@@ -38,6 +41,9 @@ pub(crate) struct Feed {
     pub(crate) keys: Keys,
     pub(crate) view: Arc<View>,
     pub(crate) goal: watch::Receiver<Goal>,
+    pub(crate) trouble: Trouble,
+    /// The cluster's id, once it is known.
+    pub(crate) cluster: Option<u64>,
     pub(crate) request_timeout: Duration,
     pub(crate) stall_timeout: Duration,
 }
@@ -46,7 +52,7 @@ pub(crate) struct Feed {
 #[derive(Debug)]
 enum End {
     /// Another member, the same place.
-    Lost,
+    Lost(Arc<str>),
     /// What comes next is not to be had any more: everything anew.
     Gap,
 }
@@ -54,6 +60,7 @@ enum End {
 #[derive(Debug)]
 struct Following {
     stream: WatchStream,
+    endpoint: Arc<str>,
     /// Whether revisions without an event of ours must be asked for.
     ask: bool,
 }
@@ -69,9 +76,9 @@ impl Feed {
                 Ok(following) => self.follow(following).await,
                 Err(end) => end,
             };
-            if matches!(end, End::Gap) && self.start_over().await {
-                pause = FIRST_PAUSE;
-                continue;
+            match end {
+                End::Lost(reason) => self.trouble.set(Some(reason)),
+                End::Gap => self.start_over().await,
             }
             index = index.wrapping_add(1);
             if self.view.revision() > before {
@@ -84,7 +91,8 @@ impl Feed {
 
     /// Watches from the first revision not seen yet.
     async fn start(&self, member: &Member) -> Result<Following, End> {
-        let ask = !self.keys.is_all() && self.asks(member).await;
+        let endpoint = member.endpoint.clone();
+        let ask = !self.keys.is_all() && self.orders_progress(member).await?;
         let span = if ask {
             self.keys.span()
         } else {
@@ -98,68 +106,93 @@ impl Feed {
             .with_prev_key();
         let mut client = member.watch();
         let opening = client.watch(span.start, Some(options));
-        match timeout(self.request_timeout, opening).await {
-            Ok(Ok(stream)) => Ok(Following { stream, ask }),
-            _ => Err(End::Lost),
+        match self.within(member, opening).await {
+            Ok(stream) => Ok(Following {
+                stream,
+                endpoint,
+                ask,
+            }),
+            Err(failure) => Err(End::Lost(failure.reason())),
         }
     }
 
-    async fn asks(&self, member: &Member) -> bool {
+    async fn orders_progress(&self, member: &Member) -> Result<bool, End> {
         let mut maintenance = member.maintenance();
-        match timeout(self.request_timeout, maintenance.status()).await {
-            Ok(Ok(status)) => orders_progress(status.version()),
-            // Watching everything is right for any version.
-            _ => false,
+        match self.within(member, maintenance.status()).await {
+            Ok(status) => Ok(orders_progress(status.version())),
+            Err(failure) if failure.is_passing() => Err(End::Lost(failure.reason())),
+            // Not allowed to know. Watching everything is right for any version.
+            Err(_) => Ok(false),
+        }
+    }
+
+    async fn within<T>(
+        &self,
+        member: &Member,
+        request: impl Future<Output = Result<T, etcd_client::Error>>,
+    ) -> Result<T, Failure> {
+        match timeout(self.request_timeout, request).await {
+            Ok(answer) => answer.map_err(|error| Failure::new(&member.endpoint, &error)),
+            Err(_) => Err(Failure::late(&member.endpoint)),
         }
     }
 
     async fn follow(&mut self, mut following: Following) -> End {
-        let mut advanced = Instant::now();
+        let lost = |why: &str| End::Lost(format!("etcd {}: {why}", following.endpoint).into());
+        let mut behind_since: Option<Instant> = None;
         let mut asked: Option<Instant> = None;
         loop {
             let at = self.view.revision();
             let goal = *self.goal.borrow_and_update();
-            let behind = goal.exists > at;
-            let mut wake = advanced + self.stall_timeout;
+            // Time runs from when there is something to see: being in step for long is not being stalled.
+            behind_since = (goal.exists > at).then(|| behind_since.unwrap_or_else(Instant::now));
+            let stalled = behind_since.map(|since| since + self.stall_timeout);
+            let mut wake = stalled;
             if following.ask && goal.asked > at {
                 if asked.is_none_or(|last| last.elapsed() >= ASK_AGAIN) {
                     if following.stream.request_progress().await.is_err() {
-                        return End::Lost;
+                        return lost("the watch takes no more questions");
                     }
                     asked = Some(Instant::now());
                 }
-                wake = wake.min(asked.unwrap_or(advanced) + ASK_AGAIN);
+                wake = wake.min(asked.map(|last| last + ASK_AGAIN));
             }
             tokio::select! {
                 biased;
                 message = following.stream.message() => {
-                    let Ok(Some(message)) = message else {
-                        return End::Lost;
+                    let message = match message {
+                        Ok(Some(message)) => message,
+                        Ok(None) => return lost("the watch ended"),
+                        Err(error) => {
+                            return End::Lost(Failure::new(&following.endpoint, &error).reason());
+                        }
                     };
                     match apply::apply(&self.view, &self.keys, message) {
                         Applied::Advanced => {
-                            advanced = Instant::now();
+                            behind_since = None;
                             // What is asked for next was not covered by the question before.
                             asked = None;
                         }
+                        Applied::Created { cluster } => {
+                            // Another cluster behind the same address: its revisions mean something else.
+                            if *self.cluster.get_or_insert(cluster) != cluster {
+                                return End::Gap;
+                            }
+                            self.trouble.set(None);
+                        }
                         Applied::Nothing => {}
-                        Applied::Canceled => return End::Lost,
+                        Applied::Canceled(reason) => return lost(&reason),
                         Applied::Gap => return End::Gap,
                     }
                 }
                 changed = self.goal.changed() => {
                     if changed.is_err() {
-                        // Everybody who could want something is gone; the task is about to be stopped.
-                        return End::Lost;
-                    }
-                    // Being in step for long is not being stalled: time runs from when there is something to see.
-                    if !behind {
-                        advanced = Instant::now();
+                        return lost("nobody wants it any more");
                     }
                 }
-                () = sleep_until(wake), if behind => {
-                    if advanced.elapsed() >= self.stall_timeout {
-                        return End::Lost;
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
+                    if stalled.is_some_and(|deadline| deadline <= Instant::now()) {
+                        return lost("it shows nothing new");
                     }
                 }
             }
@@ -167,14 +200,17 @@ impl Feed {
     }
 
     /// Reads everything anew; every watch ends, as it would miss what lies between.
-    async fn start_over(&self) -> bool {
+    async fn start_over(&mut self) {
         match load::now_or_compacted(&self.members, &self.keys).await {
-            // A cluster that went back in time is not followed; reads and writes say so (see the barrier).
-            Ok(loaded) if loaded.revision >= self.view.revision() => {
-                self.view.reset(loaded.entries, loaded.revision);
-                true
-            }
-            Ok(_) | Err(_) => false,
+            Ok(loaded) => match not_back(self.view.revision(), loaded.revision) {
+                Ok(()) => {
+                    self.view.reset(loaded.entries, loaded.revision);
+                    self.cluster = None;
+                }
+                // Not followed; reads and writes say so, too.
+                Err(error) => self.trouble.set(Some(error.to_string().into())),
+            },
+            Err(failure) => self.trouble.set(Some(failure.reason())),
         }
     }
 }

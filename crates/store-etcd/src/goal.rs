@@ -1,6 +1,6 @@
 //! What the feed should reach: revisions that others are known to have reached.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use store::{Error, Revision, View};
@@ -15,21 +15,42 @@ pub(crate) struct Goal {
     pub(crate) asked: Revision,
 }
 
+/// Why the feed is not where it should be, for those who wait for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trouble(Arc<Mutex<Option<Arc<str>>>>);
+
+impl Trouble {
+    pub(crate) fn set(&self, reason: Option<Arc<str>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    fn get(&self) -> Option<Arc<str>> {
+        let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reason.clone()
+    }
+}
+
 /// Waits for the feed on behalf of reads and writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     view: Arc<View>,
     goal: Arc<watch::Sender<Goal>>,
+    trouble: Trouble,
     patience: Duration,
 }
 
 impl Reach {
-    pub(crate) fn new(view: Arc<View>, patience: Duration) -> (Self, watch::Receiver<Goal>) {
+    pub(crate) fn new(
+        view: Arc<View>,
+        trouble: Trouble,
+        patience: Duration,
+    ) -> (Self, watch::Receiver<Goal>) {
         let (goal, receiver) = watch::channel(Goal::default());
         let goal = Arc::new(goal);
         let reach = Self {
             view,
             goal,
+            trouble,
             patience,
         };
         (reach, receiver)
@@ -59,14 +80,20 @@ impl Reach {
         self.goal.send_modify(set);
         match timeout(self.patience, self.view.reached(revision)).await {
             Ok(reached) => reached,
-            Err(_) => Err(Error::Unavailable {
-                reason: format!(
-                    "etcd is at revision {revision}, its watch has shown only {} after {:?}",
-                    self.view.revision(),
-                    self.patience
-                )
-                .into(),
-            }),
+            Err(_) => Err(self.not_there(revision, self.patience)),
+        }
+    }
+
+    pub(crate) fn not_there(&self, revision: Revision, after: Duration) -> Error {
+        let seen = self.view.revision();
+        let mut reason = format!(
+            "etcd is at revision {revision}, its watch has shown only {seen} after {after:?}"
+        );
+        if let Some(trouble) = self.trouble.get() {
+            reason = format!("{reason}: {trouble}");
+        }
+        Error::Unavailable {
+            reason: reason.into(),
         }
     }
 }

@@ -31,22 +31,24 @@ impl Keys {
         self.prefix.is_empty()
     }
 
-    pub(crate) fn outer(&self, key: &[u8]) -> Result<Vec<u8>, Error> {
-        // `/foo` and `/foobar` are two users of one etcd: without the separator the first would own the second's keys.
-        if !self.is_all() && !key.starts_with(b"/") {
-            return Err(Error::Unavailable {
-                reason: "below an etcd prefix every key begins with /".into(),
-            });
+    /// `/foo` and `/foobar` are two users of one etcd: without the separator the first would own the second's keys.
+    pub(crate) fn check(&self, key: &[u8]) -> Result<(), Error> {
+        if self.is_all() || key.starts_with(b"/") {
+            return Ok(());
         }
-        Ok([&self.prefix, key].concat())
+        Err(Error::Unavailable {
+            reason: "below an etcd prefix every key begins with /".into(),
+        })
+    }
+
+    pub(crate) fn outer(&self, key: &[u8]) -> Vec<u8> {
+        [&self.prefix, key].concat()
     }
 
     /// `None`: somebody else's key.
     pub(crate) fn inner(&self, key: Vec<u8>) -> Option<Bytes> {
         let rest = key.strip_prefix(&*self.prefix)?;
-        if !self.is_all() && !rest.starts_with(b"/") {
-            return None;
-        }
+        self.check(rest).ok()?;
         Some(Bytes::from(key).slice(self.prefix.len()..))
     }
 
@@ -100,14 +102,11 @@ mod tests {
         for prefix in ["", "/foo", "/foo/", "foo"] {
             let keys = Keys::new(prefix);
             for key in [&b"/registry/x"[..], b"/", b"/\xff\x00"] {
-                let outer = keys.outer(key).unwrap();
+                let outer = keys.outer(key);
                 assert_eq!(keys.inner(outer).unwrap(), key, "prefix {prefix:?}");
             }
         }
-        assert_eq!(
-            Keys::new("/foo").outer(b"/registry/x").unwrap(),
-            b"/foo/registry/x"
-        );
+        assert_eq!(Keys::new("/foo").outer(b"/registry/x"), b"/foo/registry/x");
     }
 
     #[test]
@@ -118,6 +117,6 @@ mod tests {
         let Span { start, end } = keys.span();
         assert!(b"/foo/x"[..] >= start[..] && b"/foo/x"[..] < end[..]);
         assert!(b"/foobar"[..] >= end[..]);
-        assert!(keys.outer(b"bar").is_err());
+        assert!(keys.check(b"bar").is_err());
     }
 }

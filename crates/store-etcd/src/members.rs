@@ -156,10 +156,7 @@ impl Members {
             let failure = match timeout(left.min(turn).max(AGAIN), ask(member)).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error)) => Failure::new(&member.endpoint, &error),
-                Err(_) => {
-                    let text = format!("etcd {} did not answer in time", member.endpoint);
-                    Failure::Lost(text.into())
-                }
+                Err(_) => Failure::late(&member.endpoint),
             };
             if failure.is_passing() {
                 self.turn_from(index);

@@ -10,7 +10,7 @@ use crate::backend::Etcd;
 use crate::barrier::{Asker, Barrier};
 use crate::failure::Failure;
 use crate::feed::Feed;
-use crate::goal::Reach;
+use crate::goal::{Reach, Trouble};
 use crate::keys::Keys;
 use crate::load;
 use crate::members::Members;
@@ -23,17 +23,20 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
     let keys = Keys::new(&config.prefix);
     let limit = config.start_timeout;
     let now = members.revision(&keys, limit).await;
-    let now = now.map_err(|failure| at_start(failure, limit))?;
+    let now = now.map_err(|failure| at_start(failure, &config))?;
     let loaded = load::with_past(&members, &keys, now, config.history_revisions, limit).await;
-    let loaded = loaded.map_err(|failure| at_start(failure, limit))?;
+    let loaded = loaded.map_err(|failure| at_start(failure, &config))?;
     let view = Arc::new(View::new(loaded.entries, loaded.revision, options));
 
-    let (reach, goal) = Reach::new(view.clone(), config.request_timeout);
+    let trouble = Trouble::default();
+    let (reach, goal) = Reach::new(view.clone(), trouble.clone(), config.request_timeout);
     let feed = Feed {
         members: members.clone(),
         keys: keys.clone(),
         view: view.clone(),
         goal,
+        trouble,
+        cluster: None,
         request_timeout: config.request_timeout,
         stall_timeout: config.stall_timeout,
     };
@@ -75,22 +78,28 @@ async fn catch_up(view: &View, reach: &Reach, now: Revision, limit: Duration) ->
             (moved, last) = (Instant::now(), view.revision());
         }
         if moved.elapsed() >= limit {
-            let reason = format!(
-                "etcd is at revision {now}, its watch does not get beyond {last} within {limit:?}"
-            );
-            return Err(Error::Unavailable {
-                reason: reason.into(),
-            });
+            return Err(reach.not_there(now, limit));
         }
     }
 }
 
-fn at_start(failure: Failure, limit: Duration) -> Error {
+fn at_start(failure: Failure, config: &Config) -> Error {
+    // With TLS 1.3 a member that wants a certificate hangs up on us, and often that is all we get to see.
+    let anonymous = matches!(&config.tls, Some(tls) if tls.cert.is_none());
+    let hint = match failure {
+        Failure::Lost(_) if anonymous => " (no client certificate is given: does etcd want one?)",
+        _ => "",
+    };
     match failure.of_read() {
-        Error::Unavailable { reason } => Error::Unavailable {
-            reason: format!("no etcd member gave a usable answer within {limit:?}; last: {reason}")
-                .into(),
-        },
+        Error::Unavailable { reason } => {
+            let limit = config.start_timeout;
+            let reason = format!(
+                "no etcd member gave a usable answer within {limit:?}, the last: {reason}{hint}"
+            );
+            Error::Unavailable {
+                reason: reason.into(),
+            }
+        }
         other => other,
     }
 }

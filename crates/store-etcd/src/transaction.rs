@@ -9,24 +9,27 @@ use store::{Condition, Entry, Error, Revision, Txn, Write};
 use crate::keys::Keys;
 use crate::members::lease_id;
 
-pub(crate) fn request(keys: &Keys, txn: &Txn) -> Result<EtcdTxn, Error> {
-    let compares: Result<Vec<_>, _> = txn.conditions.iter().map(|it| compare(keys, it)).collect();
-    let writes: Result<Vec<_>, _> = txn.writes.iter().map(|it| write(keys, it)).collect();
-    // What the keys hold instead, read at the same moment.
-    let instead: Result<Vec<_>, Error> = txn
-        .conditions
-        .iter()
-        .map(|it| Ok(TxnOp::get(keys.outer(it.key())?, None)))
-        .collect();
-    Ok(EtcdTxn::new()
-        .when(compares?)
-        .and_then(writes?)
-        .or_else(instead?))
+pub(crate) fn check(keys: &Keys, txn: &Txn) -> Result<(), Error> {
+    let conditions = txn.conditions.iter().map(Condition::key);
+    let mut all = conditions.chain(txn.writes.iter().map(Write::key));
+    all.try_for_each(|key| keys.check(key))
 }
 
-fn compare(keys: &Keys, condition: &Condition) -> Result<Compare, Error> {
-    let key = keys.outer(condition.key())?;
-    Ok(match condition {
+pub(crate) fn request(keys: &Keys, txn: &Txn) -> EtcdTxn {
+    let compares: Vec<_> = txn.conditions.iter().map(|it| compare(keys, it)).collect();
+    let writes: Vec<_> = txn.writes.iter().map(|it| write(keys, it)).collect();
+    // What the keys hold instead, read at the same moment.
+    let instead = |it: &Condition| TxnOp::get(keys.outer(it.key()), None);
+    let instead: Vec<_> = txn.conditions.iter().map(instead).collect();
+    EtcdTxn::new()
+        .when(compares)
+        .and_then(writes)
+        .or_else(instead)
+}
+
+fn compare(keys: &Keys, condition: &Condition) -> Compare {
+    let key = keys.outer(condition.key());
+    match condition {
         Condition::Absent(_) => Compare::create_revision(key, CompareOp::Equal, 0),
         Condition::Exists(_) => Compare::create_revision(key, CompareOp::Greater, 0),
         Condition::Unchanged(_, revision) => {
@@ -34,12 +37,12 @@ fn compare(keys: &Keys, condition: &Condition) -> Result<Compare, Error> {
             let revision = i64::try_from(*revision).ok().filter(|it| *it > 0);
             Compare::mod_revision(key, CompareOp::Equal, revision.unwrap_or(-1))
         }
-    })
+    }
 }
 
-fn write(keys: &Keys, write: &Write) -> Result<TxnOp, Error> {
-    let key = keys.outer(write.key())?;
-    Ok(match write {
+fn write(keys: &Keys, write: &Write) -> TxnOp {
+    let key = keys.outer(write.key());
+    match write {
         Write::Put { value, lease, .. } => {
             let options = PutOptions::new()
                 .with_prev_key()
@@ -47,7 +50,7 @@ fn write(keys: &Keys, write: &Write) -> Result<TxnOp, Error> {
             TxnOp::put(key, value.as_ref(), Some(options))
         }
         Write::Delete { .. } => TxnOp::delete(key, Some(DeleteOptions::new().with_prev_key())),
-    })
+    }
 }
 
 /// For each write, what its key held before.

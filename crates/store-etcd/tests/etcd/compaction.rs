@@ -32,8 +32,8 @@ async fn compacted_while_away_the_store_starts_over_and_says_so() {
     assert!(snapshot.revision() >= u64::try_from(last).unwrap());
     // No event is made up for what happened meanwhile.
     assert!(matches!(
-        watch.next().await,
-        Err(WatchEnd::Compacted { .. })
+        crate::ended(&mut watch).await,
+        WatchEnd::Compacted { .. }
     ));
     assert!(matches!(
         store.watch(b"/", first).await,
@@ -110,4 +110,29 @@ async fn a_compaction_asked_for_is_etcds_own() {
     assert!(
         matches!(reopened.watch(b"/", first).await, Err(Error::Compacted { floor, .. }) if floor == second)
     );
+}
+
+#[tokio::test]
+async fn another_cluster_behind_the_same_address_is_not_taken_for_the_first() {
+    let Some(found) = Cluster::find() else { return };
+    let (first, second) = (found.clone().start(), found.start());
+    let wire = Wire::to(&first.endpoints()[0]).await;
+    let store = open_with(config(vec![wire.endpoint.clone()])).await;
+    let at = store.create("/first", "1").await.unwrap();
+    let mut watch = store.watch(b"/", at).await.unwrap();
+
+    // The second is further on, so that its next change would fit in well.
+    let other = open(&second).await;
+    for _ in 0..20 {
+        other.put("/second", "1").await.unwrap();
+    }
+    wire.cut();
+    wire.lead_to(&second.endpoints()[0]);
+    wire.mend();
+    assert!(matches!(
+        crate::ended(&mut watch).await,
+        WatchEnd::Compacted { .. }
+    ));
+    let snapshot = eventually("read", || store.snapshot()).await;
+    assert_eq!(keys(&snapshot), ["/second"]);
 }

@@ -73,6 +73,12 @@ async fn next(watch: &mut Watch, count: usize) -> Vec<std::sync::Arc<Event>> {
     events
 }
 
+/// How the watch ends; it must not tell anything before.
+async fn ended(watch: &mut Watch) -> store::WatchEnd {
+    let end = tokio::time::timeout(PATIENCE, watch.next()).await;
+    end.expect("the watch goes on").expect_err("an event")
+}
+
 fn keys(snapshot: &Snapshot) -> Vec<String> {
     let key = |entry: &std::sync::Arc<store::Entry>| String::from_utf8_lossy(&entry.key).into();
     snapshot.range(b"").map(key).collect()

@@ -1,6 +1,6 @@
 //! A wire to etcd that can be cut, or swallow what etcd answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,11 +18,13 @@ enum Mode {
 pub(crate) struct Wire {
     pub(crate) endpoint: String,
     mode: Arc<watch::Sender<Mode>>,
+    target: Arc<Mutex<String>>,
 }
 
 impl Wire {
     pub(crate) async fn to(endpoint: &str) -> Self {
-        let target = endpoint.strip_prefix("http://").expect("plain").to_owned();
+        let target = Arc::new(Mutex::new(address(endpoint)));
+        let targets = target.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
         let endpoint = format!("http://{}", listener.local_addr().expect("bound"));
         let mode = Arc::new(watch::Sender::new(Mode::Whole));
@@ -30,11 +32,21 @@ impl Wire {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 if *modes.borrow() != Mode::Cut {
-                    tokio::spawn(carry(client, target.clone(), modes.subscribe()));
+                    let target = targets.lock().unwrap().clone();
+                    tokio::spawn(carry(client, target, modes.subscribe()));
                 }
             }
         });
-        Self { endpoint, mode }
+        Self {
+            endpoint,
+            mode,
+            target,
+        }
+    }
+
+    /// Leads elsewhere from the next connection on.
+    pub(crate) fn lead_to(&self, endpoint: &str) {
+        *self.target.lock().unwrap() = address(endpoint);
     }
 
     pub(crate) fn cut(&self) {
@@ -50,6 +62,10 @@ impl Wire {
         self.mode.send_replace(Mode::Cut);
         self.mode.send_replace(Mode::Whole);
     }
+}
+
+fn address(endpoint: &str) -> String {
+    endpoint.strip_prefix("http://").expect("plain").to_owned()
 }
 
 async fn carry(mut client: TcpStream, target: String, mut mode: watch::Receiver<Mode>) {

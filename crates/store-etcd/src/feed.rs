@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use etcd_client::{WatchOptions, WatchStream};
-use store::View;
+use store::{Revision, View};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -140,7 +140,7 @@ impl Feed {
     async fn follow(&mut self, mut following: Following) -> End {
         let lost = |why: &str| End::Lost(format!("etcd {}: {why}", following.endpoint).into());
         let mut behind_since: Option<Instant> = None;
-        let mut asked: Option<Instant> = None;
+        let mut asked: Option<(Instant, Revision)> = None;
         loop {
             let at = self.view.revision();
             let goal = *self.goal.borrow_and_update();
@@ -149,13 +149,16 @@ impl Feed {
             let stalled = behind_since.map(|since| since + self.stall_timeout);
             let mut wake = stalled;
             if following.ask && goal.asked > at {
-                if asked.is_none_or(|last| last.elapsed() >= ASK_AGAIN) {
+                let again = |(last, covers): (Instant, Revision)| {
+                    covers < goal.asked || last.elapsed() >= ASK_AGAIN
+                };
+                if asked.is_none_or(again) {
                     if following.stream.request_progress().await.is_err() {
                         return lost("the watch takes no more questions");
                     }
-                    asked = Some(Instant::now());
+                    asked = Some((Instant::now(), goal.asked));
                 }
-                wake = wake.min(asked.map(|last| last + ASK_AGAIN));
+                wake = wake.min(asked.map(|(last, _)| last + ASK_AGAIN));
             }
             tokio::select! {
                 biased;
@@ -168,11 +171,7 @@ impl Feed {
                         }
                     };
                     match apply::apply(&self.view, &self.keys, message) {
-                        Applied::Advanced => {
-                            behind_since = None;
-                            // What is asked for next was not covered by the question before.
-                            asked = None;
-                        }
+                        Applied::Advanced => behind_since = None,
                         Applied::Created { cluster } => {
                             // Another cluster behind the same address: its revisions mean something else.
                             if *self.cluster.get_or_insert(cluster) != cluster {

@@ -86,9 +86,11 @@ async fn catch_up(view: &View, reach: &Reach, now: Revision, limit: Duration) ->
 fn at_start(failure: Failure, config: &Config) -> Error {
     // With TLS 1.3 a member that wants a certificate hangs up on us, and often that is all we get to see.
     let anonymous = matches!(&config.tls, Some(tls) if tls.cert.is_none());
-    let hint = match failure {
-        Failure::Lost(_) if anonymous => " (no client certificate is given: does etcd want one?)",
-        _ => "",
+    let hung_up = failure.is_passing() && !failure.reason().contains("connect error");
+    let hint = if anonymous && hung_up {
+        " (no client certificate is given: does etcd want one?)"
+    } else {
+        ""
     };
     match failure.of_read() {
         Error::Unavailable { reason } => {

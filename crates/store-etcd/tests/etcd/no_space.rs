@@ -1,4 +1,4 @@
-use etcd_client::{AlarmAction, AlarmOptions, AlarmType, CompactionOptions};
+use etcd_client::{AlarmAction, AlarmOptions, AlarmType, CompactionOptions, DeleteOptions};
 use store::Error;
 use testkit::etcd::Cluster;
 
@@ -40,12 +40,10 @@ async fn out_of_space_writes_are_refused_reads_go_on_and_it_recovers() {
 
     // What an operator does.
     let mut etcd = etcd(&cluster).await;
-    for entry in snapshot.range(b"/big/") {
-        store
-            .delete(entry.key.clone(), entry.modified)
-            .await
-            .unwrap();
-    }
+    let all = DeleteOptions::new().with_prefix();
+    let freed = etcd.delete("/pilothouse/big/", Some(all)).await.unwrap();
+    assert!(usize::try_from(freed.deleted()).unwrap() >= written);
+    assert_eq!(store.snapshot().await.unwrap().count(b"/big/"), 0);
     let now = i64::try_from(store.latest().revision()).unwrap();
     etcd.compact(now, Some(CompactionOptions::new().with_physical()))
         .await

@@ -1,7 +1,7 @@
 //! The store's contract over an etcd cluster, 3.4 to 3.6. The only crate that knows etcd.
 //!
-//! * **Reads come from memory**, fed by one watch ([`feed`]). A read that must not be stale asks etcd for its current
-//!   revision, together with every read that waits at that moment ([`barrier`]), and waits until memory has reached it.
+//! * **Reads come from memory**, fed by one watch (`feed`). A read that must not be stale asks etcd for its current
+//!   revision, together with every read that waits at that moment (`barrier`), and waits until memory has reached it.
 //! * **A write is one etcd transaction, sent once.** It is sent to another member only when it is certain that the first
 //!   never got it. An answer that got lost is [`store::Error::Unknown`].
 //! * **A write is answered after the feed has shown it**: whoever got the answer reads its own write.

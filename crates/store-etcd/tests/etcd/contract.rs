@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use store::{Condition, Error, Options, Txn, WatchEnd};
+use store_etcd::Config;
 use testkit::etcd::Cluster;
 
-use crate::{config, etcd, keys, next, open, told};
+use crate::{config, etcd, keys, next, open, open_with, told};
 
 #[tokio::test]
 async fn a_key_is_created_updated_and_deleted_under_conditions() {
@@ -185,6 +186,53 @@ async fn what_is_too_large_for_etcd_is_refused_as_too_large() {
         assert!(matches!(large, Err(Error::TooLarge { .. })), "{large:?}");
     }
     store.put("/large", vec![b'x'; 1 << 20]).await.unwrap();
+}
+
+#[tokio::test]
+async fn keys_go_when_nobody_keeps_their_lease() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let store = open(&cluster).await;
+    let lease = store.grant(Duration::from_millis(1)).await.unwrap();
+    let put = store
+        .txn(Txn::new().put_leased("/a", "1", lease))
+        .await
+        .unwrap();
+    let mut watch = store.watch(b"/", put.revision).await.unwrap();
+    let gone = next(&mut watch, 1).await;
+    assert_eq!(gone[0].current, None);
+    assert_eq!(gone[0].previous.as_ref().unwrap().lease, lease);
+}
+
+#[tokio::test]
+async fn large_transactions_and_a_large_past_arrive_whole() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let store = open(&cluster).await;
+    let start = store.latest().revision();
+    // Eight times 1.25 MiB: one page and one message of the past are larger than gRPC takes by default.
+    let mut revisions = Vec::new();
+    for round in 0..8_u8 {
+        let value = Bytes::from(vec![round; 10 << 10]);
+        let txn = (0..128).fold(Txn::new(), |txn, index| {
+            txn.put(format!("/{round}/{index}"), value.clone())
+        });
+        revisions.push(store.txn(txn).await.unwrap().revision);
+    }
+    let reopened = open(&cluster).await;
+    for store in [store, reopened] {
+        let mut watch = store.watch(b"/", start).await.unwrap();
+        let events = next(&mut watch, 8 * 128).await;
+        for (events, revision) in events.chunks(128).zip(&revisions) {
+            assert!(events.iter().all(|event| event.revision == *revision));
+        }
+        assert_eq!(store.latest().len(), 8 * 128);
+    }
+    let now = open_with(Config {
+        history_revisions: 0,
+        ..config(cluster.endpoints())
+    });
+    assert_eq!(now.await.latest().len(), 8 * 128);
 }
 
 #[tokio::test]

@@ -88,3 +88,26 @@ async fn without_a_majority_nothing_hangs_and_nothing_is_made_up() {
     eventually("write", || store.put("/b", "1")).await;
     assert!(read.value == "1" || read.value == "2");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_without_a_leader_refuses_at_once() {
+    let Some(found) = Cluster::find() else { return };
+    let mut cluster = found.members(3).start();
+    let first = cluster.endpoints().swap_remove(0);
+    let store = open_with(config(vec![first])).await;
+    cluster.kill(1);
+    cluster.kill(2);
+    // Before it has noticed, a request may hang; from then on the member says why, and the write has not happened.
+    let deadline = std::time::Instant::now() + crate::PATIENCE;
+    loop {
+        match store.put("/a", "1").await {
+            Err(Error::Unavailable { reason }) if reason.contains("no leader") => break,
+            Err(Error::Unavailable { .. } | Error::Unknown { .. }) => {}
+            other => panic!("{other:?}"),
+        }
+        assert!(std::time::Instant::now() < deadline, "it never says so");
+    }
+    assert!(store.latest().is_empty());
+    cluster.restart(1);
+    eventually("write", || store.put("/b", "1")).await;
+}

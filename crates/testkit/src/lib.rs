@@ -1,5 +1,6 @@
 //! What tests share.
 
+pub mod etcd;
 pub mod faulty;
 pub mod linearize;
 pub mod model;

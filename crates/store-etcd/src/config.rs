@@ -1,0 +1,97 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use etcd_client::{Certificate, ConnectOptions, Identity, TlsOptions};
+use store::Error;
+
+/// Where the cluster is and how long to wait for it.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `https://host:2379`, `http://host:2379`, or `host:2379`: then the scheme depends on `tls`.
+    pub endpoints: Vec<String>,
+    /// All keys live below it: key `/registry/x` with prefix `/foo` is etcd's `/foo/registry/x`. May be empty.
+    pub prefix: String,
+    pub tls: Option<Tls>,
+    pub connect_timeout: Duration,
+    /// How long one read, write or wait for the feed may take.
+    pub request_timeout: Duration,
+    /// How long [`crate::open`] tries to find a member that answers.
+    pub start_timeout: Duration,
+    /// The feed changes to another member when it sees nothing for so long of what is known to exist.
+    pub stall_timeout: Duration,
+    /// After so much silence a member is asked for a sign of life. etcd disconnects clients that ask more often than
+    /// its `--grpc-keepalive-min-time`, 5 s by default.
+    pub keep_alive_interval: Duration,
+    /// A member that gives no sign of life for so long is dead.
+    pub keep_alive_timeout: Duration,
+    /// How far back in etcd's history to start, so that watches go on over a restart.
+    pub history_revisions: u64,
+}
+
+/// Files in PEM.
+#[derive(Clone, Debug, Default)]
+pub struct Tls {
+    /// Who signs etcd's certificates; the system's roots if not given.
+    pub ca: Option<PathBuf>,
+    /// The client certificate, together with its key.
+    pub cert: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            endpoints: Vec::new(),
+            prefix: String::new(),
+            tls: None,
+            connect_timeout: Duration::from_secs(2),
+            request_timeout: Duration::from_secs(5),
+            start_timeout: Duration::from_secs(15),
+            stall_timeout: Duration::from_secs(3),
+            keep_alive_interval: Duration::from_secs(6),
+            keep_alive_timeout: Duration::from_secs(3),
+            history_revisions: 10_000,
+        }
+    }
+}
+
+impl Config {
+    pub(crate) fn connect_options(&self) -> Result<ConnectOptions, Error> {
+        let options = ConnectOptions::new()
+            .with_connect_timeout(self.connect_timeout)
+            .with_keep_alive(self.keep_alive_interval, self.keep_alive_timeout)
+            // etcd takes a sign of life asked for without a request under way as abuse (PermitWithoutStream is off).
+            .with_keep_alive_while_idle(false)
+            // A member cut off from the leader must refuse, not starve the feed.
+            .with_require_leader(true);
+        Ok(match &self.tls {
+            Some(tls) => options.with_tls(tls.load()?.timeout(self.connect_timeout)),
+            None => options,
+        })
+    }
+}
+
+impl Tls {
+    fn load(&self) -> Result<TlsOptions, Error> {
+        let options = match &self.ca {
+            Some(ca) => TlsOptions::new().ca_certificate(Certificate::from_pem(read("CA", ca)?)),
+            None => TlsOptions::new().with_native_roots(),
+        };
+        match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => {
+                let (cert, key) = (read("certificate", cert)?, read("key", key)?);
+                Ok(options.identity(Identity::from_pem(cert, key)))
+            }
+            (None, None) => Ok(options),
+            _ => Err(Error::Unavailable {
+                reason: "the etcd client certificate and its key must be given together".into(),
+            }),
+        }
+    }
+}
+
+fn read(what: &str, path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path)
+        .map_err(|source| Error::io(format!("read the etcd {what} {}", path.display()), source))
+}

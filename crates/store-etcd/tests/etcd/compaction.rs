@@ -1,0 +1,140 @@
+use etcd_client::CompactionOptions;
+use store::{Error, WatchEnd};
+use testkit::etcd::Cluster;
+
+use crate::wire::Wire;
+use crate::{config, etcd, eventually, keys, next, open, open_with};
+
+#[tokio::test]
+async fn compacted_while_away_the_store_starts_over_and_says_so() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let wire = Wire::to(&cluster.endpoints()[0]).await;
+    let store = open_with(config(vec![wire.endpoint.clone()])).await;
+    let first = store.create("/stays", "1").await.unwrap();
+    store.create("/goes", "1").await.unwrap();
+    let mut watch = store.watch(b"/", first).await.unwrap();
+    next(&mut watch, 1).await;
+
+    wire.cut();
+    let mut etcd = etcd(&cluster).await;
+    etcd.delete("/pilothouse/goes", None).await.unwrap();
+    etcd.put("/pilothouse/comes", "1", None).await.unwrap();
+    let last = etcd.put("/pilothouse/stays", "2", None).await.unwrap();
+    let last = last.header().unwrap().revision();
+    let physical = CompactionOptions::new().with_physical();
+    etcd.compact(last, Some(physical)).await.unwrap();
+    wire.mend();
+
+    let snapshot = eventually("read", || store.snapshot()).await;
+    assert_eq!(keys(&snapshot), ["/comes", "/stays"]);
+    assert_eq!(snapshot.get(b"/stays").unwrap().value, "2");
+    assert!(snapshot.revision() >= u64::try_from(last).unwrap());
+    // No event is made up for what happened meanwhile.
+    assert!(matches!(
+        crate::ended(&mut watch).await,
+        WatchEnd::Compacted { .. }
+    ));
+    assert!(matches!(
+        store.watch(b"/", first).await,
+        Err(Error::Compacted { .. })
+    ));
+
+    let mut watch = store.watch(b"/", snapshot.revision()).await.unwrap();
+    let put = store.put("/after", "1").await.unwrap();
+    assert_eq!(next(&mut watch, 1).await[0].revision, put);
+}
+
+#[tokio::test]
+async fn cut_off_without_a_compaction_nothing_is_lost() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let wire = Wire::to(&cluster.endpoints()[0]).await;
+    let store = open_with(config(vec![wire.endpoint.clone()])).await;
+    let at = store.create("/k", "0").await.unwrap();
+    let mut watch = store.watch(b"/", at).await.unwrap();
+    let mut etcd = etcd(&cluster).await;
+    for round in 1..=20 {
+        if round % 5 == 0 {
+            wire.cut();
+        }
+        etcd.put("/pilothouse/k", round.to_string(), None)
+            .await
+            .unwrap();
+        if round % 5 == 1 {
+            wire.mend();
+        }
+    }
+    wire.mend();
+    let events = next(&mut watch, 20).await;
+    let values: Vec<_> = events
+        .iter()
+        .map(|it| it.current.as_ref().unwrap().value.clone())
+        .collect();
+    let expected: Vec<_> = (1..=20).map(|round| round.to_string()).collect();
+    assert_eq!(values, expected);
+}
+
+#[tokio::test]
+async fn a_compaction_asked_for_is_etcds_own() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let store = open(&cluster).await;
+    let first = store.create("/a", "1").await.unwrap();
+    let second = store.update("/a", "2", first).await.unwrap();
+    let third = store.update("/a", "3", second).await.unwrap();
+    let mut watch = store.watch(b"/", second).await.unwrap();
+    store.compact(second).await.unwrap();
+    store.compact(second).await.unwrap();
+
+    let past = store.snapshot_at(first).await;
+    assert!(matches!(past, Err(Error::Compacted { floor, .. }) if floor == second));
+    assert_eq!(
+        store
+            .snapshot_at(second)
+            .await
+            .unwrap()
+            .get(b"/a")
+            .unwrap()
+            .value,
+        "2"
+    );
+    assert_eq!(
+        next(&mut watch, 1).await[0].revision,
+        third,
+        "who is beyond it does not notice"
+    );
+    let future = store.compact(third + 100).await;
+    assert!(matches!(future, Err(Error::FutureRevision { .. })));
+    let reopened = open(&cluster).await;
+    assert!(
+        matches!(reopened.watch(b"/", first).await, Err(Error::Compacted { floor, .. }) if floor == second)
+    );
+}
+
+#[tokio::test]
+async fn another_cluster_behind_the_same_address_is_not_taken_for_the_first() {
+    let Some(found) = Cluster::find() else { return };
+    let (first, second) = (found.clone().start(), found.start());
+    let wire = Wire::to(&first.endpoints()[0]).await;
+    let store = open_with(config(vec![wire.endpoint.clone()])).await;
+    let at = store.create("/first", "1").await.unwrap();
+    let mut watch = store.watch(b"/", at).await.unwrap();
+
+    // The second began alike and is further on, so that its changes would fit in well.
+    let other = open(&second).await;
+    assert_eq!(other.create("/first", "2").await.unwrap(), at);
+    let mut foreign = etcd(&second).await;
+    for _ in 0..20 {
+        foreign.put("/foreign", "1", None).await.unwrap();
+    }
+    wire.cut();
+    wire.lead_to(&second.endpoints()[0]);
+    wire.mend();
+    assert!(matches!(
+        crate::ended(&mut watch).await,
+        WatchEnd::Compacted { .. }
+    ));
+    let snapshot = eventually("read", || store.snapshot()).await;
+    assert_eq!(snapshot.get(b"/first").unwrap().value, "2");
+}

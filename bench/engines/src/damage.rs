@@ -75,7 +75,7 @@ fn flip(dir: &Path, revision: Revision) -> Result<String> {
     Ok(path.strip_prefix(dir)?.display().to_string())
 }
 
-fn judge(kind: Kind, dir: &Path, options: &Options, last: Revision) -> String {
+fn judge(kind: Kind, dir: &Path, options: &Options, written: Revision) -> String {
     let opened = kind.open(dir, options);
     let store = opened
         .and_then(|(engine, recovered)| Ok(embedded::with_engine(engine, recovered, options)?));
@@ -88,11 +88,11 @@ fn judge(kind: Kind, dir: &Path, options: &Options, last: Revision) -> String {
         .filter(|entry| entry.value != value(entry.modified))
         .count();
     // Every revision made a key of its own.
-    let lost = last - snapshot.len() as u64;
+    let lost = written - snapshot.len() as u64;
     match (lost, wrong) {
         (0, 0) => "not noticed, nothing lost".into(),
         (0, wrong) => format!("SERVED WRONG: {wrong} values"),
-        (lost, 0) => format!("SILENTLY LOST: {lost} of {last} acknowledged writes"),
-        (lost, wrong) => format!("SILENTLY LOST: {lost} of {last}, SERVED WRONG: {wrong}"),
+        (lost, 0) => format!("SILENTLY LOST: {lost} of {written} acknowledged writes"),
+        (lost, wrong) => format!("SILENTLY LOST: {lost} of {written}, SERVED WRONG: {wrong}"),
     }
 }

@@ -1,11 +1,14 @@
-//! SQLite as a log: one row a change in the order of revisions, so that a write goes to the end of the table. What is
-//! superseded goes after a while. WAL mode, synced on every commit; another connection moves the WAL into the database.
+//! `SQLite` as a log: one row a change in the order of revisions, so that a write goes to the end of the table. What is
+//! superseded goes after a while. WAL mode, synced on every commit; another connection moves the WAL into the database
+//! beside the writer. The WAL starts over only when all of it has been moved, which never happens while the writer keeps
+//! writing: beyond a limit the writer has to wait for it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -19,6 +22,8 @@ use crate::candidate::{Scan, failed, stats};
 const KEEP: u64 = 20_000;
 /// Rows written between two checkpoints.
 const CHECKPOINT: usize = 4000;
+/// The writer itself empties a WAL larger than this.
+const WAL_LIMIT: u64 = 256 << 20;
 const SCHEMA: &str = "
     pragma page_size = 8192;
     pragma journal_mode = wal;
@@ -34,6 +39,7 @@ struct Sqlite {
     connection: Connection,
     past: Past,
     rows: usize,
+    wal: PathBuf,
     checkpoint: Option<Sender<()>>,
     checkpointer: Option<JoinHandle<()>>,
 }
@@ -68,6 +74,7 @@ impl Past {
 pub(crate) fn open(dir: &Path) -> Result<(impl Scan, Recovered)> {
     let path = dir.join("sqlite");
     let connection = Connection::open(&path)?;
+    connection.busy_timeout(Duration::from_secs(60))?;
     connection.execute_batch(SCHEMA)?;
     let (past, recovered) = load(&connection)?;
     let (checkpoint, asked) = channel();
@@ -76,6 +83,7 @@ pub(crate) fn open(dir: &Path) -> Result<(impl Scan, Recovered)> {
         connection,
         past,
         rows: 0,
+        wal: dir.join("sqlite-wal"),
         checkpoint: Some(checkpoint),
         checkpointer: Some(checkpointer),
     };
@@ -196,6 +204,11 @@ impl Engine for Sqlite {
             if let Some(checkpoint) = &self.checkpoint {
                 // The thread is gone only if it could not open the database; then the WAL grows.
                 let _ = checkpoint.send(());
+            }
+            if self.wal.metadata().is_ok_and(|wal| wal.len() > WAL_LIMIT) {
+                let empty = "pragma wal_checkpoint(truncate)";
+                let emptied = self.connection.query_row(empty, [], |_| Ok(()));
+                emptied.map_err(failed)?;
             }
         }
         Ok(())

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use store::{Options, Store, embedded};
+use store::{Options, embedded};
 
-use crate::Plan;
 use crate::load::{Load, Outcome, Target, fill, median, run};
 use crate::reopen::{PREFIX, VALUE};
 use crate::report::{Bar, Line, Report};
+use crate::{Plan, order, say};
 
 const FEW: u64 = 1000;
 
@@ -18,26 +18,46 @@ pub(crate) async fn measure(
     many: &Path,
     report: &mut Report,
 ) -> Result<()> {
-    let few = embedded::open(few, &Options::default())?;
-    fill(&few, PREFIX, FEW, VALUE).await?;
-    let many = embedded::open(many, &Options::default())?;
-    let sides: [(&Store, u64); 2] = [(&many, plan.keys), (&few, FEW)];
+    let store = embedded::open(few, &Options::default())?;
+    fill(&store, PREFIX, FEW, VALUE).await?;
+    store.close().await?;
+    drop(store);
+    // What a user sees; and what the size of the map alone does to it.
+    compare(plan, [many, few], &Options::default(), "", report).await?;
+    let quiet = Options {
+        checkpoint_bytes: u64::MAX,
+        ..Options::default()
+    };
+    compare(plan, [many, few], &quiet, ", no checkpoints", report).await
+}
+
+async fn compare(
+    plan: &Plan,
+    dirs: [&Path; 2],
+    options: &Options,
+    how: &str,
+    report: &mut Report,
+) -> Result<()> {
+    let stores = [
+        embedded::open(dirs[0], options)?,
+        embedded::open(dirs[1], options)?,
+    ];
     for writers in [1, 64] {
         let mut rounds: [Vec<Outcome>; 2] = [Vec::new(), Vec::new()];
         for round in 0..plan.rounds {
-            for side in plan.order(round) {
-                let (store, keys) = sides[side];
+            for side in order(round) {
                 let load = Load {
                     prefix: PREFIX,
                     writers,
-                    keys,
+                    keys: [plan.keys, FEW][side],
                     value_bytes: VALUE,
                     warm_up: plan.seconds / 5,
                     measure: plan.seconds,
                 };
-                rounds[side].push(run(&Target::Ours(store.clone()), load).await?);
+                rounds[side].push(run(&Target::Ours(stores[side].clone()), load).await?);
             }
-            plan.say(&format!("growth, {writers} writers, round {}", round + 1));
+            let round = round + 1;
+            say(&format!("growth{how}, {writers} writers, round {round}"));
         }
         for (name, share) in [("p50", 500), ("p99", 990)] {
             let [many, few] = [0, 1].map(|side: usize| {
@@ -45,20 +65,22 @@ pub(crate) async fn measure(
                 median(figures.map(|it| it.latencies.per_mille(share)).collect())
             });
             let who = if writers == 1 { "writer" } else { "writers" };
-            let what = format!("put {name} at {} keys, {writers} {who}", plan.keys);
-            report.add(
-                Line::new("growth", what, many, "ms")
-                    .against("1000 keys", few)
-                    .bar(Bar::AtMost(1.3)),
-            );
+            let what = format!("put {name} at {} keys, {writers} {who}{how}", plan.keys);
+            let line = Line::new("growth", what, many, "ms").against("1000 keys", few);
+            let judged = how.is_empty();
+            report.add(if judged {
+                line.bar(Bar::AtMost(1.3))
+            } else {
+                line
+            });
         }
     }
-    let checkpoints = [&many, &few].map(|store| store.stats().1.checkpoints);
+    let [many, few] = [0, 1].map(|side: usize| stores[side].stats().1.checkpoints);
     report.note(format!(
-        "growth: {} checkpoints ended meanwhile in the large store, {} in the small one",
-        checkpoints[0], checkpoints[1]
+        "growth{how}: {many} checkpoints ended meanwhile in the large store, {few} in the small one"
     ));
-    many.close().await?;
-    few.close().await?;
+    for store in &stores {
+        store.close().await?;
+    }
     Ok(())
 }

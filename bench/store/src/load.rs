@@ -27,14 +27,16 @@ impl Target {
     pub(crate) fn writer(&self, index: usize) -> Writer {
         match self {
             Self::Ours(store) => Writer::Ours(store.clone()),
-            Self::Etcd(clients) => Writer::Etcd(clients[index % clients.len()].kv_client()),
+            Self::Etcd(clients) => {
+                Writer::Etcd(Box::new(clients[index % clients.len()].kv_client()))
+            }
         }
     }
 }
 
 pub(crate) enum Writer {
     Ours(Store),
-    Etcd(KvClient),
+    Etcd(Box<KvClient>),
 }
 
 impl Writer {

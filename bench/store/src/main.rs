@@ -110,17 +110,17 @@ impl Plan {
             plot: args.plot.clone(),
         })
     }
+}
 
-    /// The side that goes first changes from round to round.
-    fn order(&self, round: usize) -> [usize; 2] {
-        [round % 2, (round + 1) % 2]
-    }
+/// The side that goes first changes from round to round.
+fn order(round: usize) -> [usize; 2] {
+    [round % 2, (round + 1) % 2]
+}
 
-    /// Progress, for whoever watches.
-    fn say(&self, what: &str) {
-        if std::io::stderr().is_terminal() {
-            eprintln!("{what}");
-        }
+/// Progress, for whoever watches.
+fn say(what: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("{what}");
     }
 }
 

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use crate::Plan;
 use crate::load::{Load, Outcome, Target, median, run};
 use crate::report::{Bar, Line, Report};
+use crate::{Plan, order, say};
 
 pub(crate) async fn measure(plan: &Plan, both: [&Target; 2], report: &mut Report) -> Result<()> {
     for writers in [64, 1] {
@@ -18,9 +18,9 @@ pub(crate) async fn measure(plan: &Plan, both: [&Target; 2], report: &mut Report
         };
         let mut rounds: [Vec<Outcome>; 2] = [Vec::new(), Vec::new()];
         for round in 0..plan.rounds {
-            for side in plan.order(round) {
+            for side in order(round) {
                 let outcome = run(both[side], load).await?;
-                plan.say(&format!(
+                say(&format!(
                     "puts, {writers} writers, round {}, {}: {:.0}/s",
                     round + 1,
                     both[side].name(),

@@ -7,9 +7,9 @@ use anyhow::{Result, ensure};
 use etcd_client::{Client, GetOptions, Txn, TxnOp};
 use store::{Entry, Store};
 
-use crate::Plan;
 use crate::load::{Random, Values, fill, key, median};
 use crate::report::{Bar, Line, Report};
+use crate::{Plan, order, say};
 
 const PREFIX: &str = "/bench/range/";
 const KEYS: u64 = 10_000;
@@ -25,7 +25,7 @@ pub(crate) async fn measure(
     fill_etcd(client).await?;
     let mut rounds = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..plan.rounds {
-        for side in plan.order(round) {
+        for side in order(round) {
             if side == 0 {
                 rounds[0].push(ours(store, plan.seconds).await?);
             } else {
@@ -34,7 +34,7 @@ pub(crate) async fn measure(
                 rounds[2].push(etcd(client, half, false).await?);
             }
         }
-        plan.say(&format!("range, round {}", round + 1));
+        say(&format!("range, round {}", round + 1));
     }
     let [ours, serializable, linearizable] = rounds.map(median);
     for (how, etcd) in [

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::load::{Latencies, Load, Random, Target, Values, fill, key, median, run};
 use crate::report::{Bar, Line, Report};
 use crate::svg::{Band, Plot};
-use crate::{Plan, svg};
+use crate::{Plan, say, svg};
 
 const PREFIX: &str = "/bench/stalls/";
 const VALUE: usize = 2000;
@@ -46,7 +46,7 @@ pub(crate) async fn measure(plan: &Plan, dir: &Path, report: &mut Report) -> Res
     };
     let keys = plan.keys / 10;
     let store = embedded::open(&dir.join("data"), &quiet)?;
-    plan.say(&format!("stalls: writing {keys} keys"));
+    say(&format!("stalls: writing {keys} keys"));
     fill(&store, PREFIX, keys, VALUE).await?;
     store.close().await?;
     // The directory's lock goes with the writer's thread, which the last handle waits for.
@@ -69,7 +69,7 @@ pub(crate) async fn measure(plan: &Plan, dir: &Path, report: &mut Report) -> Res
             let index = PHASES.iter().position(|name| *name == phase.name);
             figures[index.expect("every phase has one of these names")]
                 .push(latencies.per_mille(999));
-            plan.say(&format!(
+            say(&format!(
                 "stalls, round {}, {}: {:.1} s, p99.9 {:.2} ms",
                 round + 1,
                 phase.name,
@@ -161,7 +161,11 @@ async fn checkpoint_phase(
     samples: &mut Vec<Sample>,
     phases: &mut Vec<Phase>,
 ) -> Result<()> {
-    let store = embedded::open(&dir.join("data"), &Options::default())?;
+    let eager = Options {
+        checkpoint_bytes: 1 << 20,
+        ..Options::default()
+    };
+    let store = embedded::open(&dir.join("data"), &eager)?;
     let writers = Writers::start(&store, keys, plan.rate);
     let start = Instant::now();
     let checkpoint = async {

@@ -8,9 +8,9 @@ use store::Watch;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::Plan;
 use crate::load::{Load, Target, median, run};
 use crate::report::{Bar, Line, Report};
+use crate::{Plan, order, say};
 
 const PREFIX: &str = "/bench/watch/";
 const WATCHERS: usize = 100;
@@ -26,10 +26,10 @@ pub(crate) async fn measure(plan: &Plan, both: [&Target; 2], report: &mut Report
     let mut rates = [Vec::new(), Vec::new()];
     let mut puts = [Vec::new(), Vec::new()];
     for round in 0..plan.rounds {
-        for side in plan.order(round) {
+        for side in order(round) {
             let (events, written) = once(plan, both[side]).await?;
             let name = both[side].name();
-            plan.say(&format!(
+            say(&format!(
                 "watch, round {}, {name}: {events:.0} events/s",
                 round + 1
             ));

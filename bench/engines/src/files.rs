@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use rustix::fs::{Advice, fadvise};
@@ -49,4 +50,27 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
         std::fs::copy(&file, &target)?;
     }
     Ok(())
+}
+
+/// Waits until no file has changed for a while: what an engine does behind a bulk load is no part of what follows.
+pub(crate) fn settle(dir: &Path, at_most: Duration) {
+    const QUIET: Duration = Duration::from_secs(2);
+    let start = Instant::now();
+    let mut seen = (None, Instant::now());
+    while seen.1.elapsed() < QUIET && start.elapsed() < at_most {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = newest(dir);
+        if now != seen.0 {
+            seen = (now, Instant::now());
+        }
+    }
+}
+
+/// Number of files and the newest change. A file that goes meanwhile is a change too, seen the next time.
+fn newest(dir: &Path) -> Option<(usize, SystemTime)> {
+    let files = files(dir).ok()?;
+    let changed = files
+        .iter()
+        .filter_map(|file| file.metadata().ok()?.modified().ok());
+    Some((files.len(), changed.max()?))
 }

@@ -9,9 +9,11 @@ use store::{Options, embedded};
 
 use crate::candidate::Kind;
 use crate::drive::Driver;
-use crate::files::{forget_pages, size};
+use crate::files::{forget_pages, settle, size};
 
 pub(crate) const BATCHES: [usize; 4] = [1, 16, 64, 256];
+/// An engine still busy with the load after this is measured as it is.
+const SETTLE: Duration = Duration::from_secs(180);
 
 #[derive(Debug)]
 pub(crate) struct Speed {
@@ -40,6 +42,7 @@ pub(crate) fn measure(kind: Kind, dir: &Path, keys: u64, time: Duration) -> Resu
         driver.create(usize::try_from(count)?).map_err(failed)?;
         left -= count;
     }
+    settle(dir, SETTLE);
     let mut batches = Vec::new();
     for count in BATCHES {
         batches.push(batch(&mut driver, count, time).map_err(failed)?);

@@ -26,6 +26,7 @@ impl Etcd {
         let output = Command::new("etcd")
             .arg("--version")
             .output()
+            .ok()
             .context(MISSING)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.lines().next().unwrap_or("etcd").to_owned())
@@ -50,7 +51,7 @@ impl Etcd {
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?)
             .spawn()
-            .context(MISSING)?;
+            .context("start etcd")?;
         let mut etcd = Self { child, endpoint };
         let start = Instant::now();
         loop {

@@ -58,7 +58,8 @@ impl Failure {
             Code::Unavailable if text.contains("no leader") || text.contains("learner") => {
                 Self::NotDone(reason)
             }
-            Code::ResourceExhausted if text.contains("too many requests") => Self::NotDone(reason),
+            // Its code does not survive the way in some versions.
+            _ if text.contains("etcdserver: too many requests") => Self::NotDone(reason),
             Code::ResourceExhausted if text.contains("space exceeded") => Self::NoSpace,
             // gRPC's own limit, etcd's `--max-request-bytes` and some.
             Code::ResourceExhausted if text.contains("larger than max") => Self::TooLarge,
@@ -190,6 +191,7 @@ mod tests {
         let not_done = [
             (Code::Unavailable, "etcdserver: no leader"),
             (Code::ResourceExhausted, "etcdserver: too many requests"),
+            (Code::Unknown, "etcdserver: too many requests"),
         ];
         for (code, text) in not_done {
             assert!(matches!(of(code, text), Failure::NotDone(_)), "{text}");

@@ -17,7 +17,12 @@ fn impatient(cluster: &Cluster) -> Config {
 async fn a_member_that_hangs_is_left() {
     let Some(found) = Cluster::find() else { return };
     let cluster = found.members(3).start();
-    let store = open_with(impatient(&cluster)).await;
+    let store = open_with(Config {
+        // Not the missing sign of life, but what it does not show must give it away.
+        keep_alive_interval: Duration::from_secs(3600),
+        ..impatient(&cluster)
+    })
+    .await;
     let at = store.create("/a", "1").await.unwrap();
     let mut watch = store.watch(b"/", at).await.unwrap();
 

@@ -24,6 +24,83 @@ impl Directory {
     }
 }
 
+/// The flags kube-apiserver users know.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Storage in etcd")]
+pub(crate) struct Etcd {
+    /// Keep the data in etcd: its members, separated by commas
+    #[arg(
+        long = "etcd-servers",
+        id = "etcd-servers",
+        value_name = "URL",
+        value_delimiter = ','
+    )]
+    servers: Vec<String>,
+
+    /// Where in etcd all keys live
+    #[arg(
+        long = "etcd-prefix",
+        id = "etcd-prefix",
+        value_name = "PREFIX",
+        default_value = "",
+        requires = "etcd-servers"
+    )]
+    prefix: String,
+
+    /// Who signs etcd's certificates
+    #[arg(
+        long = "etcd-cafile",
+        id = "etcd-cafile",
+        value_name = "FILE",
+        requires = "etcd-servers"
+    )]
+    cafile: Option<PathBuf>,
+
+    /// The client certificate for etcd
+    #[arg(
+        long = "etcd-certfile",
+        id = "etcd-certfile",
+        value_name = "FILE",
+        requires = "etcd-keyfile"
+    )]
+    certfile: Option<PathBuf>,
+
+    /// The key of the client certificate
+    #[arg(
+        long = "etcd-keyfile",
+        id = "etcd-keyfile",
+        value_name = "FILE",
+        requires = "etcd-certfile"
+    )]
+    keyfile: Option<PathBuf>,
+}
+
+impl Etcd {
+    /// What to connect to, if etcd is asked for.
+    pub(crate) fn config(&self) -> Option<store_etcd::Config> {
+        if self.servers.is_empty() {
+            return None;
+        }
+        let secure = self.cafile.is_some()
+            || self.certfile.is_some()
+            || self
+                .servers
+                .iter()
+                .any(|server| server.starts_with("https://"));
+        let tls = secure.then(|| store_etcd::Tls {
+            ca: self.cafile.clone(),
+            cert: self.certfile.clone(),
+            key: self.keyfile.clone(),
+        });
+        Some(store_etcd::Config {
+            endpoints: self.servers.clone(),
+            prefix: self.prefix.clone(),
+            tls,
+            ..store_etcd::Config::default()
+        })
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Limits {
     /// Largest request the store takes, keys and values together

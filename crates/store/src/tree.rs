@@ -12,8 +12,8 @@ use bytes::Bytes;
 use self::heads::Heads;
 use crate::Entry;
 
-const MAX: usize = 32;
-const MIN: usize = 8;
+const MAX: usize = 16;
+const MIN: usize = 4;
 /// How full nodes are after a bulk load, and at most after a merge: room for a few inserts before a split.
 const FILL: usize = MAX - MIN;
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use store::disk::{Pace, Paced};
 use store::{Options, Store, embedded};
 use tokio::task::JoinSet;
 
@@ -135,8 +136,10 @@ async fn quiet_phases(
     phases.push(phase("steady", plan.seconds, async { Ok(()) }).await?);
     let file = dir.join("backup");
     let backup = async {
-        let (out, _) = store.backup(File::create(&file)?).await?;
-        tokio::task::spawn_blocking(move || out.sync_all()).await??;
+        // As `pilothouse storage backup` writes it.
+        let out = Paced::new(Arc::new(File::create(&file)?), &|| Pace::Gentle);
+        let (out, _) = store.backup(out).await?;
+        tokio::task::spawn_blocking(move || out.finish()).await??;
         Ok(())
     };
     phases.push(phase("backup", AT_LEAST, backup).await?);

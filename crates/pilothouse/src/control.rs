@@ -65,7 +65,7 @@ pub(crate) fn ask(socket: &Path, request: &str) -> anyhow::Result<Option<impl Re
     };
     stream.set_read_timeout(Some(PATIENCE))?;
     writeln!(stream, "{request}").context("ask the running server")?;
-    let mut answer = BufReader::new(stream);
+    let mut answer = BufReader::with_capacity(256 << 10, stream);
     let mut line = String::new();
     answer
         .read_line(&mut line)

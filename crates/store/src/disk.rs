@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
@@ -208,5 +209,77 @@ impl Write for Stream {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// How fast a large file is written beside a store at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Leaves most of the disk's time to others.
+    Gentle,
+    /// As fast as the disk takes it.
+    Hurry,
+    /// Not any more: the write fails.
+    Stop,
+}
+
+/// Writes a large file front to back in pieces, each synced, so that it never fills the disk's queue in front of a
+/// store's small syncs.
+pub struct Paced<'a> {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+    unsynced: u64,
+    pace: &'a (dyn Fn() -> Pace + Send + Sync),
+}
+
+impl<'a> Paced<'a> {
+    const PIECE: u64 = 256 << 10;
+    const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+    pub fn new(file: Arc<dyn DiskFile>, pace: &'a (dyn Fn() -> Pace + Send + Sync)) -> Self {
+        Self {
+            file,
+            offset: 0,
+            unsynced: 0,
+            pace,
+        }
+    }
+
+    /// Syncs the rest; returns how long the file is.
+    pub fn finish(self) -> io::Result<u64> {
+        self.file.sync()?;
+        Ok(self.offset)
+    }
+}
+
+impl Write for Paced<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let pace = (self.pace)();
+        if pace == Pace::Stop {
+            // Not `Interrupted`: that would be tried again.
+            return Err(io::Error::other("stopping"));
+        }
+        let start = Instant::now();
+        self.file.write_at(data, self.offset)?;
+        self.offset += data.len() as u64;
+        self.unsynced += data.len() as u64;
+        if self.unsynced >= Self::PIECE {
+            self.file.sync()?;
+            self.unsynced = 0;
+            if pace == Pace::Gentle {
+                std::thread::sleep((start.elapsed() * 3).min(Self::LONGEST_PAUSE));
+            }
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Paced<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Paced({:?} at {})", self.file, self.offset)
     }
 }

@@ -11,14 +11,29 @@ const CHUNK: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct History {
-    chunks: VecDeque<Arc<Vec<Arc<Event>>>>,
+    chunks: VecDeque<Chunk>,
     /// Events up to here are gone.
     floor: Revision,
     weight: usize,
-    /// Weight of the chunk still open.
-    open_weight: usize,
     limit: usize,
 }
+
+#[derive(Debug)]
+struct Chunk {
+    events: Arc<Vec<Arc<Event>>>,
+    weight: usize,
+}
+
+impl Chunk {
+    fn last(&self) -> Revision {
+        self.events[self.events.len() - 1].revision
+    }
+}
+
+/// Events no longer needed. To free many takes time: not under a lock, not on the writer's thread.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct Garbage(Vec<Arc<Vec<Arc<Event>>>>);
 
 impl History {
     pub(crate) fn new(floor: Revision, limit: usize) -> Self {
@@ -26,7 +41,6 @@ impl History {
             chunks: VecDeque::new(),
             floor,
             weight: 0,
-            open_weight: 0,
             limit,
         }
     }
@@ -42,70 +56,65 @@ impl History {
     pub(crate) fn push(&mut self, event: Arc<Event>) {
         let weight = event.weight();
         self.weight += weight;
-        // Only whole chunks are trimmed: one of large values must not grow to a large part of the limit.
-        let light = self.open_weight + weight <= self.limit / 16;
         match self.chunks.back_mut() {
-            // A scan that still holds the open chunk makes this a copy of at most CHUNK pointers.
-            Some(open) if light && open.len() < CHUNK => {
-                Arc::make_mut(open).push(event);
-                self.open_weight += weight;
+            // Only whole chunks are trimmed: one of large values must not grow to a large part of the limit.
+            Some(open) if open.events.len() < CHUNK && open.weight + weight <= self.limit / 16 => {
+                // A scan that still holds the open chunk makes this a copy of at most CHUNK pointers.
+                Arc::make_mut(&mut open.events).push(event);
+                open.weight += weight;
             }
-            _ => {
-                self.chunks.push_back(Arc::new(vec![event]));
-                self.open_weight = weight;
-            }
+            _ => self.chunks.push_back(Chunk {
+                events: Arc::new(vec![event]),
+                weight,
+            }),
         }
     }
 
     /// Drops the oldest events until the rest fits the limit. Whole chunks go, never the one still open.
-    pub(crate) fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) -> Garbage {
+        let mut garbage = Garbage::default();
         while self.weight > self.limit && self.chunks.len() > 1 {
-            self.drop_chunk();
+            let last = self.chunks[0].last();
+            self.drop_until(last, &mut garbage);
         }
+        garbage
     }
 
     /// Forgets all events up to and including `revision`.
-    pub(crate) fn compact(&mut self, revision: Revision) {
+    pub(crate) fn compact(&mut self, revision: Revision) -> Garbage {
+        let mut garbage = Garbage::default();
+        self.drop_until(revision, &mut garbage);
+        garbage
+    }
+
+    /// A revision is never split: all of its events go or stay, in however many chunks they are.
+    fn drop_until(&mut self, revision: Revision, garbage: &mut Garbage) {
         while self
             .chunks
             .front()
-            .is_some_and(|chunk| chunk[chunk.len() - 1].revision <= revision)
+            .is_some_and(|chunk| chunk.last() <= revision)
         {
-            self.drop_chunk();
+            let Some(chunk) = self.chunks.pop_front() else {
+                break;
+            };
+            self.weight -= chunk.weight;
+            garbage.0.push(chunk.events);
         }
         if let Some(first) = self.chunks.front_mut() {
-            let gone = first.partition_point(|event| event.revision <= revision);
-            self.weight -= first[..gone]
-                .iter()
-                .map(|event| event.weight())
-                .sum::<usize>();
+            let gone = first
+                .events
+                .partition_point(|event| event.revision <= revision);
             if gone > 0 {
-                Arc::make_mut(first).drain(..gone);
+                let weight: usize = first.events[..gone]
+                    .iter()
+                    .map(|event| event.weight())
+                    .sum();
+                first.weight -= weight;
+                self.weight -= weight;
+                Arc::make_mut(&mut first.events).drain(..gone);
             }
         }
         self.floor = self.floor.max(revision);
-    }
-
-    fn drop_chunk(&mut self) {
-        let Some(chunk) = self.chunks.pop_front() else {
-            return;
-        };
-        self.weight -= chunk.iter().map(|event| event.weight()).sum::<usize>();
-        let last = chunk[chunk.len() - 1].revision;
-        self.floor = self.floor.max(last);
-        // A revision is never split: what is left of it goes with its first events.
-        if let Some(next) = self.chunks.front_mut() {
-            let gone = next.partition_point(|event| event.revision <= last);
-            if gone == next.len() {
-                self.drop_chunk();
-            } else if gone > 0 {
-                self.weight -= next[..gone]
-                    .iter()
-                    .map(|event| event.weight())
-                    .sum::<usize>();
-                Arc::make_mut(next).drain(..gone);
-            }
-        }
     }
 
     /// The events after `revision`. Cheap: pointers to chunks, read later outside the lock.
@@ -118,9 +127,13 @@ impl History {
         }
         let first = self
             .chunks
-            .partition_point(|chunk| chunk[chunk.len() - 1].revision <= revision);
+            .partition_point(|chunk| chunk.last() <= revision);
         Ok(Past {
-            chunks: self.chunks.range(first..).cloned().collect(),
+            chunks: self
+                .chunks
+                .range(first..)
+                .map(|chunk| chunk.events.clone())
+                .collect(),
             after: revision,
         })
     }

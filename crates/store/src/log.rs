@@ -25,7 +25,7 @@ pub use self::check::{FileReport, Report, check};
 
 use self::keeper::{Job, Keeper, Sealed};
 use self::segment::Segment;
-use crate::disk::Disk;
+use crate::disk::{Disk, Pace};
 use crate::engine::{AppendError, Engine, EngineStats, Image, MakeImage, Record, Recovered};
 use crate::format::encode;
 use crate::{Corruption, Error, Options, Revision};
@@ -114,7 +114,7 @@ impl Log {
         let mut base = None;
         if let Some(image) = image {
             base = Some(
-                keeper::write_base(&*disk, image, 1, &|| false)
+                keeper::write_base(&*disk, image, 1, &|| Pace::Hurry)
                     .map_err(|source| Error::io("write the base image", source))?,
             );
         }

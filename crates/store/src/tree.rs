@@ -7,6 +7,7 @@ mod heads;
 
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use bytes::Bytes;
 
 use self::heads::Heads;
@@ -16,6 +17,9 @@ const MAX: usize = 16;
 const MIN: usize = 4;
 /// How full nodes are after a bulk load, and at most after a merge: room for a few inserts before a split.
 const FILL: usize = MAX - MIN;
+
+/// In the node itself: copying a node is one allocation. One more than a node keeps, until it splits.
+type Few<T> = ArrayVec<T, { MAX + 1 }>;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
@@ -32,13 +36,13 @@ enum Node {
 struct Leaf {
     /// Shared between versions of the leaf: a new value for a key leaves it as it is.
     heads: Arc<Heads>,
-    entries: Vec<Arc<Entry>>,
+    entries: Few<Arc<Entry>>,
 }
 
 #[derive(Clone, Debug)]
 struct Branch {
     keys: Arc<Keys>,
-    children: Vec<Arc<Node>>,
+    children: Few<Arc<Node>>,
     len: usize,
 }
 
@@ -64,7 +68,11 @@ impl Tree {
             level.push(Arc::new(Node::Leaf(Leaf::of(entries))));
         }
         while level.len() > 1 {
-            let branch = |children: &[_]| Arc::new(Node::Branch(Branch::over(children.to_vec())));
+            let branch = |children: &[_]| {
+                Arc::new(Node::Branch(Branch::over(
+                    children.iter().cloned().collect(),
+                )))
+            };
             level = level.chunks(FILL).map(branch).collect();
         }
         Self {
@@ -87,10 +95,22 @@ impl Tree {
     }
 
     pub(crate) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
-        let (old, split) = insert(&mut self.root, entry);
+        let key = entry.key.clone();
+        self.insert_with(&key, |_| entry)
+    }
+
+    /// Inserts what `make` makes of the entry that is there, in one descent.
+    pub(crate) fn insert_with(
+        &mut self,
+        key: &Bytes,
+        make: impl FnOnce(Option<&Entry>) -> Arc<Entry>,
+    ) -> Option<Arc<Entry>> {
+        let (old, split) = insert(&mut self.root, key, make);
         if let Some(right) = split {
             let left = std::mem::take(&mut self.root);
-            self.root = Arc::new(Node::Branch(Branch::over(vec![left, right])));
+            self.root = Arc::new(Node::Branch(Branch::over(
+                [left, right].into_iter().collect(),
+            )));
         }
         old
     }
@@ -216,12 +236,13 @@ impl Node {
     fn split(&mut self) -> Self {
         match self {
             Self::Leaf(leaf) => {
-                let upper = leaf.entries.split_off(leaf.entries.len() / 2);
+                let upper = leaf.entries.drain(leaf.entries.len() / 2..).collect();
                 *leaf = Leaf::of(std::mem::take(&mut leaf.entries));
                 Self::Leaf(Leaf::of(upper))
             }
             Self::Branch(branch) => {
-                let upper = branch.children.split_off(branch.children.len() / 2);
+                let middle = branch.children.len() / 2;
+                let upper = branch.children.drain(middle..).collect();
                 *branch = Branch::over(std::mem::take(&mut branch.children));
                 Self::Branch(Branch::over(upper))
             }
@@ -232,11 +253,11 @@ impl Node {
     fn merge(&mut self, right: &Self) {
         match (self, right) {
             (Self::Leaf(left), Self::Leaf(right)) => {
-                left.entries.extend_from_slice(&right.entries);
+                left.entries.extend(right.entries.iter().cloned());
                 *left = Leaf::of(std::mem::take(&mut left.entries));
             }
             (Self::Branch(left), Self::Branch(right)) => {
-                left.children.extend_from_slice(&right.children);
+                left.children.extend(right.children.iter().cloned());
                 *left = Branch::over(std::mem::take(&mut left.children));
             }
             _ => unreachable!("neighbours are of one height"),
@@ -245,7 +266,7 @@ impl Node {
 }
 
 impl Leaf {
-    fn of(entries: Vec<Arc<Entry>>) -> Self {
+    fn of(entries: Few<Arc<Entry>>) -> Self {
         let heads = Arc::new(Heads::of(entries.iter().map(|entry| &entry.key)));
         Self { heads, entries }
     }
@@ -269,7 +290,7 @@ impl Leaf {
 }
 
 impl Branch {
-    fn over(children: Vec<Arc<Node>>) -> Self {
+    fn over(children: Few<Arc<Node>>) -> Self {
         let len = children.iter().map(|node| node.len()).sum();
         let keys = Arc::new(Keys::of(children.iter().map(|node| node.low()).collect()));
         Self {
@@ -341,29 +362,34 @@ impl Keys {
 }
 
 /// Returns the replaced entry, and the new right neighbour if the node had to split.
-fn insert(node: &mut Arc<Node>, entry: Arc<Entry>) -> (Option<Arc<Entry>>, Option<Arc<Node>>) {
+fn insert(
+    node: &mut Arc<Node>,
+    key: &Bytes,
+    make: impl FnOnce(Option<&Entry>) -> Arc<Entry>,
+) -> (Option<Arc<Entry>>, Option<Arc<Node>>) {
     let node = Arc::make_mut(node);
     let old = match node {
-        Node::Leaf(leaf) => match leaf.search(&entry.key) {
+        Node::Leaf(leaf) => match leaf.search(key) {
             Ok(index) => {
+                let entry = make(Some(&leaf.entries[index]));
                 let old = std::mem::replace(&mut leaf.entries[index], entry);
                 return (Some(old), None);
             }
             Err(index) => {
-                leaf.insert(index, entry);
+                leaf.insert(index, make(None));
                 None
             }
         },
         Node::Branch(branch) => {
-            let found = branch.search(&entry.key);
+            let found = branch.search(key);
             if found == Err(0) {
                 // Below all: the first child takes it, and its low.
                 let keys = Arc::make_mut(&mut branch.keys);
-                keys.lows[0] = entry.key.clone();
+                keys.lows[0] = key.clone();
                 keys.heads = Heads::of(keys.lows.iter());
             }
             let child = found.unwrap_or_else(|index| index.saturating_sub(1));
-            let (old, split) = insert(&mut branch.children[child], entry);
+            let (old, split) = insert(&mut branch.children[child], key, make);
             branch.len += usize::from(old.is_none());
             if let Some(right) = split {
                 Arc::make_mut(&mut branch.keys).insert(child + 1, right.low());

@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::snapshot::State;
 use crate::tree::Tree;
 use crate::watch::{Hub, WatchEnd};
-use crate::{Entry, Error, Event, Options, Revision, Snapshot, Watch};
+use crate::{Entry, Error, Event, LeaseId, Options, Revision, Snapshot, Watch};
 
 /// Rebuilt past states kept for the next page of the same list.
 const RECENT: usize = 8;
@@ -56,9 +56,37 @@ impl Draft {
     }
 
     pub fn put(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
-        self.state.revision = entry.modified;
         let previous = self.state.tree.insert(entry.clone());
+        self.follow(entry, previous)
+    }
+
+    /// Writes a value at `revision`, keeping when the key was created.
+    pub fn write(
+        &mut self,
+        key: Bytes,
+        value: Bytes,
+        lease: LeaseId,
+        revision: Revision,
+    ) -> (Arc<Entry>, Option<Arc<Entry>>) {
+        let mut written = None;
+        let previous = self.state.tree.insert_with(&key.clone(), |previous| {
+            let created = previous.map_or(revision, |entry| entry.created);
+            let entry = Arc::new(Entry {
+                key,
+                value,
+                created,
+                modified: revision,
+                lease,
+            });
+            written.insert(entry).clone()
+        });
+        let entry = written.expect("the tree has asked for it");
+        (entry.clone(), self.follow(entry, previous))
+    }
+
+    fn follow(&mut self, entry: Arc<Entry>, previous: Option<Arc<Entry>>) -> Option<Arc<Entry>> {
         let (revision, key) = (entry.modified, entry.key.clone());
+        self.state.revision = revision;
         self.events.push(Arc::new(Event {
             revision,
             key,
@@ -131,13 +159,14 @@ impl View {
         for event in &events {
             shared.history.push(event.clone());
         }
-        shared.history.trim();
+        let garbage = shared.history.trim();
         // Readable before it is told: whoever hears of a change finds it. Whoever reads it first and then asks for its
         // past or a watch waits for the lock.
         self.state.store(Arc::new(state));
         shared.hub.publish(&events);
         self.published.store(revision, Ordering::Release);
         drop(shared);
+        drop(garbage);
         self.waiting.send_replace(revision);
     }
 
@@ -148,20 +177,23 @@ impl View {
             tree: Tree::from_sorted(entries),
         };
         let mut shared = self.shared();
-        shared.history.compact(revision);
+        let garbage = shared.history.compact(revision);
         shared.recent.clear();
         self.state.store(Arc::new(state));
         shared.hub.end(&WatchEnd::Compacted { floor: revision });
         self.published.store(revision, Ordering::Release);
         drop(shared);
+        discard(garbage);
         self.waiting.send_replace(revision);
     }
 
     /// Forgets the past up to and including `revision`.
     pub fn compact(&self, revision: Revision) {
         let mut shared = self.shared();
-        shared.history.compact(revision.min(self.revision()));
-        shared.recent.clear();
+        let garbage = shared.history.compact(revision.min(self.revision()));
+        let recent = std::mem::take(&mut shared.recent);
+        drop(shared);
+        discard((garbage, recent));
     }
 
     /// The oldest revision that can still be read or watched from.
@@ -260,6 +292,14 @@ impl View {
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Frees what may be much without keeping anybody waiting.
+fn discard<T: Send + 'static>(garbage: T) {
+    // Without a thread to do it, it is freed here as the closure goes.
+    let _ = std::thread::Builder::new()
+        .name("store-free".into())
+        .spawn(move || drop(garbage));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

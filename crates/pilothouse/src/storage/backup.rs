@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use store::disk::DirDisk;
+use store::disk::{DirDisk, Pace, Paced};
 use store::{Options, backup};
 
 use crate::control;
@@ -44,13 +44,15 @@ fn partial(file: &Path) -> PathBuf {
 async fn make(directory: &Directory, partial: &Path) -> anyhow::Result<()> {
     let doing = || format!("write {}", partial.display());
     // Secrets are in it: for the owner's eyes only.
-    let mut out = OpenOptions::new()
+    let out = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(partial)
         .with_context(doing)?;
+    // The file may be on the server's disk, and the server at work.
+    let mut out = Paced::new(Arc::new(out), &|| Pace::Gentle);
     if let Some(mut running) = control::ask(&directory.socket(), "backup")? {
         io::copy(&mut running, &mut out).with_context(doing)?;
     } else {
@@ -59,7 +61,7 @@ async fn make(directory: &Directory, partial: &Path) -> anyhow::Result<()> {
         (out, _) = store.backup(out).await?;
         store.close().await?;
     }
-    out.sync_all().with_context(doing)
+    out.finish().map(|_| ()).with_context(doing)
 }
 
 fn publish(partial: &Path, file: &Path) -> anyhow::Result<backup::Summary> {

@@ -124,20 +124,9 @@ impl<'a> Batch<'a> {
     fn write(&mut self, write: Write, revision: Revision) -> Option<Arc<Entry>> {
         match write {
             Write::Put { key, value, lease } => {
-                let created = self
-                    .done
-                    .draft
-                    .get(&key)
-                    .map_or(revision, |entry| entry.created);
-                let entry = Arc::new(Entry {
-                    key,
-                    value,
-                    created,
-                    modified: revision,
-                    lease,
-                });
-                self.done.records.push(Record::Put(entry.clone()));
-                self.done.draft.put(entry)
+                let (entry, previous) = self.done.draft.write(key, value, lease, revision);
+                self.done.records.push(Record::Put(entry));
+                previous
             }
             Write::Delete { key } => {
                 let previous = self.done.draft.delete(&key, revision)?;

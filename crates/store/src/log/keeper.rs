@@ -2,7 +2,7 @@
 //! that a base has made superfluous. Nothing here can make a write fail; an error is kept for the statistics and the
 //! work is tried again later.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::{SPARE, segment};
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{Disk, DiskFile, Pace, Paced};
 use crate::engine::{EngineStats, Image, MakeImage};
 use crate::{Options, Revision, image};
 
@@ -211,14 +211,18 @@ impl Shared {
         }
     }
 
-    fn make_spare(&self, stop: &dyn Fn() -> bool) -> io::Result<Arc<dyn DiskFile>> {
+    fn make_spare(&self, stop: &(dyn Fn() -> bool + Sync + Send)) -> io::Result<Arc<dyn DiskFile>> {
         let file = self.disk.create(SPARE)?;
         file.allocate(self.segment_bytes)?;
         segment::zero(&*file, self.segment_bytes, stop)?;
         Ok(file)
     }
 
-    fn checkpoint(&self, make: MakeImage, stop: &dyn Fn() -> bool) -> Result<(), String> {
+    fn checkpoint(
+        &self,
+        make: MakeImage,
+        stop: &(dyn Fn() -> bool + Sync + Send),
+    ) -> Result<(), String> {
         let image = make().map_err(|error| format!("cannot make the image: {error}"))?;
         let revision = image.snapshot.revision();
         let covered: Vec<_> = {
@@ -233,7 +237,16 @@ impl Shared {
         let Some(last) = covered.last() else {
             return Ok(());
         };
-        let base = write_base(&*self.disk, &image, last.number + 1, stop)
+        let pace = || {
+            if stop() {
+                Pace::Stop
+            } else if self.falls_behind() {
+                Pace::Hurry
+            } else {
+                Pace::Gentle
+            }
+        };
+        let base = write_base(&*self.disk, &image, last.number + 1, &pace)
             .map_err(|error| format!("cannot write the base image: {error}"))?;
         let mut state = self.state();
         let old = state.base.replace(base);
@@ -247,6 +260,14 @@ impl Shared {
             self.remove(&segment::name(segment.number));
         }
         Ok(())
+    }
+
+    /// Writers fill the log faster than an unhurried checkpoint frees it.
+    fn falls_behind(&self) -> bool {
+        let state = self.state();
+        let log: u64 = state.sealed.iter().map(|segment| segment.bytes).sum();
+        let base = state.base.map_or(0, |base| base.bytes);
+        log > 4 * base.max(16 * self.segment_bytes)
     }
 
     /// What cannot be removed now is a leftover that the next open removes.
@@ -268,52 +289,14 @@ pub(super) fn write_base(
     disk: &dyn Disk,
     image: &Image,
     first_segment: u64,
-    stop: &dyn Fn() -> bool,
+    pace: &(dyn Fn() -> Pace + Send + Sync),
 ) -> io::Result<Base> {
     let file = disk.create("base.tmp")?;
-    let mut out = Paced {
-        file: file.clone(),
-        offset: 0,
-        unsynced: 0,
-        stop,
-    };
+    let mut out = Paced::new(file, pace);
     image::write(image, first_segment, &mut out)?;
-    let bytes = out.offset;
-    file.sync()?;
+    let bytes = out.finish()?;
     let revision = image.snapshot.revision();
     disk.rename("base.tmp", &base_name(revision))?;
     disk.sync_names()?;
     Ok(Base { revision, bytes })
-}
-
-/// Writes at a pace that leaves the disk to the writer: a small piece, a sync, a pause as long as the piece took.
-struct Paced<'a> {
-    file: Arc<dyn DiskFile>,
-    offset: u64,
-    unsynced: u64,
-    stop: &'a dyn Fn() -> bool,
-}
-
-impl Write for Paced<'_> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        const PIECE: u64 = 1 << 20;
-        if (self.stop)() {
-            // Not `Interrupted`: that would be tried again.
-            return Err(io::Error::other("stopping"));
-        }
-        let start = Instant::now();
-        self.file.write_at(data, self.offset)?;
-        self.offset += data.len() as u64;
-        self.unsynced += data.len() as u64;
-        if self.unsynced >= PIECE {
-            self.file.sync()?;
-            self.unsynced = 0;
-            std::thread::sleep(start.elapsed());
-        }
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -17,7 +17,7 @@ pub(super) struct Heads {
     count: u8,
     prefix: [u8; LONGEST],
     /// One more than a node keeps: it splits after it has taken one too many.
-    heads: [u64; MAX + 1],
+    bytes: [u64; MAX + 1],
 }
 
 impl Default for Heads {
@@ -26,7 +26,7 @@ impl Default for Heads {
             skip: 0,
             count: 0,
             prefix: [0; LONGEST],
-            heads: [0; MAX + 1],
+            bytes: [0; MAX + 1],
         }
     }
 }
@@ -49,7 +49,7 @@ impl Heads {
         let skip = shared.min(LONGEST);
         new.prefix[..skip].copy_from_slice(&first[..skip]);
         new.skip = u8::try_from(skip).expect("below 256");
-        for (slot, key) in new.heads.iter_mut().zip(keys) {
+        for (slot, key) in new.bytes.iter_mut().zip(keys) {
             *slot = head(key, skip);
             new.count += 1;
         }
@@ -64,7 +64,7 @@ impl Heads {
     ) -> Result<usize, usize> {
         let (skip, heads) = (
             usize::from(self.skip),
-            &self.heads[..usize::from(self.count)],
+            &self.bytes[..usize::from(self.count)],
         );
         match key[..skip.min(key.len())].cmp(&self.prefix[..skip]) {
             Ordering::Less => return Err(0),
@@ -90,15 +90,15 @@ impl Heads {
         let (skip, count) = (usize::from(self.skip), usize::from(self.count));
         let fits = key.starts_with(&self.prefix[..skip]);
         if fits {
-            self.heads.copy_within(index..count, index + 1);
-            self.heads[index] = head(key, skip);
+            self.bytes.copy_within(index..count, index + 1);
+            self.bytes[index] = head(key, skip);
             self.count += 1;
         }
         fits
     }
 
     pub(super) fn remove(&mut self, index: usize) {
-        self.heads
+        self.bytes
             .copy_within(index + 1..usize::from(self.count), index);
         self.count -= 1;
     }

@@ -67,6 +67,7 @@ pub fn with_engine(
         .spawn(move || writer.run())
         .map_err(|source| Error::io("start the writer thread", source))?;
     let backend = Embedded {
+        view: view.clone(),
         queue,
         stats,
         thread: Mutex::new(Some(thread)),
@@ -121,6 +122,7 @@ fn in_order(draft: &crate::Draft, revision: Revision) -> Result<(), Error> {
 
 #[derive(Debug)]
 struct Embedded {
+    view: Arc<View>,
     queue: Arc<Queue>,
     stats: Arc<Mutex<BackendStats>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -140,7 +142,22 @@ impl Embedded {
 
 impl Backend for Embedded {
     fn commit(&self, txn: Txn) -> BoxFuture<'_, Result<Committed, Error>> {
-        Box::pin(self.ask(|reply| Request::Commit { txn, reply }))
+        Box::pin(async {
+            // Here, where there are many of us, what the one writer need not do.
+            let latest = self.view.latest();
+            for condition in &txn.conditions {
+                let current = latest.get(condition.key());
+                if !condition.holds(current.map(|entry| &**entry)) {
+                    let (key, current) = (condition.key().clone(), current.cloned());
+                    return Err(Error::Conflict { key, current });
+                }
+            }
+            for write in &txn.writes {
+                latest.warm(write.key());
+            }
+            drop(latest);
+            self.ask(|reply| Request::Commit { txn, reply }).await
+        })
     }
 
     fn barrier(&self) -> Option<BoxFuture<'_, Result<Revision, Error>>> {

@@ -43,6 +43,11 @@ impl Snapshot {
         self.0.tree.get(key)
     }
 
+    /// See [`Tree::warm`].
+    pub(crate) fn warm(&self, key: &[u8]) {
+        std::hint::black_box(self.0.tree.warm(key));
+    }
+
     /// Entries whose key begins with `prefix`, in key order. The empty prefix is everything.
     pub fn range<'a>(&'a self, prefix: &'a [u8]) -> Range<'a> {
         Range {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use etcd_client::Client;
+use store_etcd::wire::{Client, Options, PutRequest};
 
 const MISSING: &str = "etcd is not in PATH. It is what the store is measured against.\n\
     Install it (Debian: apt-get install etcd-server; others: https://etcd.io/docs/latest/install/),\n\
@@ -73,21 +73,22 @@ impl Etcd {
     }
 
     async fn ready(&self) -> Result<()> {
-        self.connect().await?.put("/ready", "yes", None).await?;
+        let request = PutRequest {
+            key: "/ready".into(),
+            value: "yes".into(),
+            ..PutRequest::default()
+        };
+        self.connect()?.put(request).await?;
         Ok(())
     }
 
     /// One more connection.
-    pub(crate) async fn connect(&self) -> Result<Client> {
-        Ok(Client::connect([&self.endpoint], None).await?)
+    fn connect(&self) -> Result<Client> {
+        Ok(Client::new(&self.endpoint, &Options::default())?)
     }
 
-    pub(crate) async fn connections(&self, count: usize) -> Result<Vec<Client>> {
-        let mut clients = Vec::new();
-        for _ in 0..count.max(1) {
-            clients.push(self.connect().await?);
-        }
-        Ok(clients)
+    pub(crate) fn connections(&self, count: usize) -> Result<Vec<Client>> {
+        (0..count.max(1)).map(|_| self.connect()).collect()
     }
 }
 

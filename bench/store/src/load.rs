@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use bytes::Bytes;
-use etcd_client::{Client, KvClient};
 use store::{Store, Txn};
+use store_etcd::wire::{Client, PutRequest};
 use tokio::task::JoinSet;
 
 /// Who is measured.
@@ -27,16 +27,14 @@ impl Target {
     pub(crate) fn writer(&self, index: usize) -> Writer {
         match self {
             Self::Ours(store) => Writer::Ours(store.clone()),
-            Self::Etcd(clients) => {
-                Writer::Etcd(Box::new(clients[index % clients.len()].kv_client()))
-            }
+            Self::Etcd(clients) => Writer::Etcd(Box::new(clients[index % clients.len()].clone())),
         }
     }
 }
 
 pub(crate) enum Writer {
     Ours(Store),
-    Etcd(Box<KvClient>),
+    Etcd(Box<Client>),
 }
 
 impl Writer {
@@ -46,7 +44,12 @@ impl Writer {
                 store.put(key, value).await?;
             }
             Self::Etcd(client) => {
-                client.put(key, value, None).await?;
+                let request = PutRequest {
+                    key: key.into(),
+                    value: value.into(),
+                    ..PutRequest::default()
+                };
+                client.put(request).await?;
             }
         }
         Ok(())

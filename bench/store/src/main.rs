@@ -182,7 +182,7 @@ async fn measure(args: &Args, plan: &Plan, dir: &Path, report: &mut Report) -> R
         ));
         let etcd = Etcd::start(&dir.join("etcd")).await?;
         let store = embedded::open(&dir.join("store"), &Options::default())?;
-        let clients = etcd.connections(args.connections).await?;
+        let clients = etcd.connections(args.connections)?;
         let theirs = Target::Etcd(clients.clone());
         let ours = Target::Ours(store.clone());
         if wanted(Row::Puts) {

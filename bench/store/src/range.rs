@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use etcd_client::{Client, GetOptions, Txn, TxnOp};
-use store::{Entry, Store};
+use store::{Entry, Store, prefix_end};
+use store_etcd::wire::{Client, Operation, PutRequest, RangeRequest, TxnRequest};
 
 use crate::load::{Random, Values, fill, key, median};
 use crate::report::{Bar, Line, Report};
@@ -74,19 +74,21 @@ async fn ours(store: &Store, time: Duration) -> Result<f64> {
 }
 
 async fn etcd(client: &Client, time: Duration, serializable: bool) -> Result<f64> {
-    let mut client = client.kv_client().max_decoding_message_size(1 << 30);
+    let request = RangeRequest {
+        key: PREFIX.into(),
+        range_end: prefix_end(PREFIX.as_bytes()).unwrap_or_default(),
+        serializable,
+        ..RangeRequest::default()
+    };
     let start = Instant::now();
     let mut taken = Vec::new();
     while start.elapsed() < time {
-        let mut options = GetOptions::new().with_prefix();
-        if serializable {
-            options = options.with_serializable();
-        }
+        let request = request.clone();
         let begin = Instant::now();
-        let answer = client.get(PREFIX, Some(options)).await?;
-        let bytes: usize = answer.kvs().iter().map(|entry| entry.value().len()).sum();
+        let answer = client.range(request).await?;
+        let bytes: usize = answer.kvs.iter().map(|entry| entry.value.len()).sum();
         taken.push(begin.elapsed().as_secs_f64());
-        ensure!(bytes as u64 == KEYS * VALUE as u64 && answer.kvs().len() as u64 == KEYS);
+        ensure!(bytes as u64 == KEYS * VALUE as u64 && answer.kvs.len() as u64 == KEYS);
     }
     Ok(median(taken))
 }
@@ -96,12 +98,19 @@ async fn fill_etcd(client: &Client) -> Result<()> {
     let mut values = Values::new(VALUE);
     let numbers: Vec<_> = (0..KEYS).collect();
     for chunk in numbers.chunks(100) {
-        let puts: Vec<_> = chunk
-            .iter()
-            .map(|number| TxnOp::put(key(PREFIX, *number), values.next(&mut random), None))
-            .collect();
-        let txn = Txn::new().and_then(puts);
-        client.kv_client().txn(txn).await?;
+        let put = |number: &u64| {
+            let put = PutRequest {
+                key: key(PREFIX, *number).into(),
+                value: values.next(&mut random).into(),
+                ..PutRequest::default()
+            };
+            Operation::Put(put).into()
+        };
+        let txn = TxnRequest {
+            success: chunk.iter().map(put).collect(),
+            ..TxnRequest::default()
+        };
+        client.txn(txn).await?;
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use etcd_client::{WatchOptions, WatchStream};
-use store::Watch;
+use store::{Watch, prefix_end};
+use store_etcd::wire::{WatchCreateRequest, WatchStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -105,11 +105,14 @@ async fn join(target: &Target, index: usize) -> Result<Watcher> {
         }
         Target::Etcd(clients) => {
             let client = &clients[index % clients.len()];
-            let mut client = client.watch_client().max_decoding_message_size(1 << 30);
-            let options = WatchOptions::new().with_prefix();
-            let mut stream = client.watch(PREFIX, Some(options)).await?;
+            let request = WatchCreateRequest {
+                key: PREFIX.into(),
+                range_end: prefix_end(PREFIX.as_bytes()).unwrap_or_default(),
+                ..WatchCreateRequest::default()
+            };
+            let mut stream = client.watch(request).await?;
             let first = stream.message().await?.context("the watch ended at once")?;
-            ensure!(first.created(), "the first answer is not `created`");
+            ensure!(first.created, "the first answer is not `created`");
             Watcher::Etcd(stream)
         }
     })
@@ -166,9 +169,9 @@ impl Watcher {
                 let Some(answer) = stream.message().await? else {
                     bail!("the watch ended");
                 };
-                ensure!(!answer.canceled(), "canceled: {}", answer.cancel_reason());
-                for entry in answer.events().iter().filter_map(|event| event.kv()) {
-                    tally.take(entry.mod_revision().unsigned_abs(), entry.value())?;
+                ensure!(!answer.canceled, "canceled: {}", answer.cancel_reason);
+                for entry in answer.events.iter().filter_map(|event| event.kv.as_ref()) {
+                    tally.take(entry.mod_revision.unsigned_abs(), &entry.value)?;
                 }
             }
         }

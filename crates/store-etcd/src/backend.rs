@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use etcd_client::CompactionOptions;
 use store::{
     Backend, BackendStats, BoxFuture, Committed, Error, LeaseId, Revision, Txn, View, Write,
 };
@@ -17,6 +16,10 @@ use crate::goal::Reach;
 use crate::keys::{Keys, raw};
 use crate::members::{Members, at, lease_id};
 use crate::transaction;
+use crate::wire::{
+    CompactionRequest, LeaseGrantRequest, LeaseKeepAliveRequest, LeaseRevokeRequest,
+    LeaseTimeToLiveRequest,
+};
 
 /// etcd rewrites its database in small steps, beside its other work.
 const COMPACTION: Duration = Duration::from_secs(60);
@@ -72,11 +75,11 @@ impl Etcd {
         transaction::check(&self.keys, &txn)?;
         let before = self.view.revision();
         let answer = self.members.write(|member| {
-            let (mut kv, request) = (member.kv(), transaction::request(&self.keys, &txn));
-            async move { kv.txn(request).await }
+            let request = transaction::request(&self.keys, &txn);
+            member.client.txn(request)
         });
         let answer = match answer.await {
-            Ok(answer) => answer.0,
+            Ok(answer) => answer,
             Err(Failure::NoSpace) => return Err(self.out_of_space(&txn, before).await),
             Err(failure) => return Err(failure.of_txn(&txn)),
         };
@@ -145,23 +148,27 @@ impl Etcd {
     }
 
     async fn lease_ttl(&self, lease: LeaseId) -> Result<Option<Duration>, Error> {
-        let answer = self.members.read(|member| {
-            let mut client = member.lease();
-            async move { client.time_to_live(lease_id(lease), None).await }
-        });
+        let request = LeaseTimeToLiveRequest {
+            id: lease_id(lease),
+        };
+        let answer = self
+            .members
+            .read(|member| member.client.lease_time_to_live(request));
         let answer = answer.await.map_err(Failure::of_read)?;
         // Gone meanwhile: etcd says -1.
-        Ok((answer.ttl() >= 0).then(|| seconds(answer.granted_ttl())))
+        Ok((answer.ttl >= 0).then(|| seconds(answer.granted_ttl)))
     }
 
     async fn compact_to(&self, revision: Revision) -> Result<(), Error> {
         let _taken = self.open().await?;
-        let answer = self.members.write_within(COMPACTION, |member| {
-            let mut kv = member.kv();
+        let request = CompactionRequest {
+            revision: raw(revision),
             // Answered when the space is free, not only promised.
-            let options = CompactionOptions::new().with_physical();
-            async move { kv.compact(raw(revision), Some(options)).await }
-        });
+            physical: true,
+        };
+        let answer = self
+            .members
+            .write_within(COMPACTION, |member| member.client.compact(request));
         match answer.await {
             // Somebody else compacted as far or further: it is as asked.
             Ok(_) | Err(Failure::Compacted) => {}
@@ -196,31 +203,28 @@ impl Backend for Etcd {
             let _taken = self.open().await?;
             // etcd counts whole seconds; a lease may end late, never early.
             let seconds = ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0);
-            let seconds = i64::try_from(seconds.max(1)).unwrap_or(i64::MAX);
-            let answer = self.members.write(|member| {
-                let mut client = member.lease();
-                async move { client.grant(seconds, None).await }
-            });
+            let ttl = i64::try_from(seconds.max(1)).unwrap_or(i64::MAX);
+            let request = LeaseGrantRequest { ttl, id: 0 };
+            let answer = self
+                .members
+                .write(|member| member.client.lease_grant(request));
             let answer = answer.await.map_err(|failure| failure.of_lease(0))?;
-            Ok(answer.id().cast_unsigned())
+            Ok(answer.id.cast_unsigned())
         })
     }
 
     fn keep_alive(&self, lease: LeaseId) -> BoxFuture<'_, Result<Duration, Error>> {
         Box::pin(async move {
             let _taken = self.open().await?;
+            let request = LeaseKeepAliveRequest {
+                id: lease_id(lease),
+            };
             // Doing it twice does no harm: a lost answer may be asked for again.
-            let answer = self.members.read(|member| {
-                let mut client = member.lease();
-                async move {
-                    // The first answer is taken by the client library, which keeps the time to live to itself.
-                    let (mut keeper, mut stream) = client.keep_alive(lease_id(lease)).await?;
-                    keeper.keep_alive().await?;
-                    stream.message().await
-                }
-            });
+            let answer = self
+                .members
+                .read(|member| member.client.lease_keep_alive(request));
             match answer.await {
-                Ok(Some(answer)) if answer.ttl() > 0 => Ok(seconds(answer.ttl())),
+                Ok(answer) if answer.ttl > 0 => Ok(seconds(answer.ttl)),
                 Ok(_) => Err(Error::NoLease(lease)),
                 Err(Failure::Lost(reason)) => Err(Error::Unavailable { reason }),
                 Err(failure) => Err(failure.of_lease(lease)),
@@ -231,12 +235,14 @@ impl Backend for Etcd {
     fn revoke(&self, lease: LeaseId) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             let _taken = self.open().await?;
-            let answer = self.members.write(|member| {
-                let mut client = member.lease();
-                async move { client.revoke(lease_id(lease)).await }
-            });
+            let request = LeaseRevokeRequest {
+                id: lease_id(lease),
+            };
+            let answer = self
+                .members
+                .write(|member| member.client.lease_revoke(request));
             let answer = answer.await.map_err(|failure| failure.of_lease(lease))?;
-            let shown = self.reach.any(at(answer.header())).await;
+            let shown = self.reach.any(at(answer.header.as_ref())).await;
             shown.map_err(|error| Error::Unknown {
                 reason: format!("the lease was revoked, but: {error}").into(),
             })
@@ -249,14 +255,11 @@ impl Backend for Etcd {
 
     fn leases(&self) -> BoxFuture<'_, Result<Vec<(LeaseId, Duration)>, Error>> {
         Box::pin(async move {
-            let answer = self.members.read(|member| {
-                let mut client = member.lease();
-                async move { client.leases().await }
-            });
+            let answer = self.members.read(|member| member.client.lease_leases());
             let answer = answer.await.map_err(Failure::of_read)?;
-            let mut leases = Vec::with_capacity(answer.leases().len());
-            for status in answer.leases() {
-                let lease = status.id().cast_unsigned();
+            let mut leases = Vec::with_capacity(answer.leases.len());
+            for status in answer.leases {
+                let lease = status.id.cast_unsigned();
                 if let Some(ttl) = self.lease_ttl(lease).await? {
                     leases.push((lease, ttl));
                 }

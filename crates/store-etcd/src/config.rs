@@ -2,8 +2,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use etcd_client::{Certificate, ConnectOptions, Identity, TlsOptions};
 use store::Error;
+use tonic::transport::{Certificate, ClientTlsConfig, Identity};
+
+use crate::wire;
 
 /// Where the cluster is and how long to wait for it.
 #[derive(Clone, Debug)]
@@ -57,26 +59,26 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn connect_options(&self) -> Result<ConnectOptions, Error> {
-        let options = ConnectOptions::new()
-            .with_connect_timeout(self.connect_timeout)
-            .with_keep_alive(self.keep_alive_interval, self.keep_alive_timeout)
-            // etcd takes a sign of life asked for without a request under way as abuse (PermitWithoutStream is off).
-            .with_keep_alive_while_idle(false)
+    pub(crate) fn connect_options(&self) -> Result<wire::Options, Error> {
+        let tls = self.tls.as_ref().map(Tls::load).transpose()?;
+        Ok(wire::Options {
+            connect_timeout: Some(self.connect_timeout),
+            keep_alive: Some((self.keep_alive_interval, self.keep_alive_timeout)),
             // A member cut off from the leader must refuse, not starve the feed.
-            .with_require_leader(true);
-        Ok(match &self.tls {
-            Some(tls) => options.with_tls(tls.load()?.timeout(self.connect_timeout)),
-            None => options,
+            require_leader: true,
+            tls: tls.map(|tls| tls.timeout(self.connect_timeout)),
         })
     }
 }
 
 impl Tls {
-    fn load(&self) -> Result<TlsOptions, Error> {
+    fn load(&self) -> Result<ClientTlsConfig, Error> {
         let options = match &self.ca {
-            Some(ca) => TlsOptions::new().ca_certificate(Certificate::from_pem(read("CA", ca)?)),
-            None => TlsOptions::new().with_native_roots(),
+            Some(ca) => {
+                let ca = Certificate::from_pem(read("CA", ca)?);
+                ClientTlsConfig::new().ca_certificate(ca)
+            }
+            None => ClientTlsConfig::new().with_native_roots(),
         };
         match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => {

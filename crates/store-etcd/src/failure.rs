@@ -28,27 +28,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(endpoint: &str, error: &etcd_client::Error) -> Self {
-        let reason: Arc<str> = format!("etcd {endpoint}: {}", describe(error)).into();
-        match error {
-            etcd_client::Error::GRpcStatus(status) => Self::of_status(status, reason),
-            // The client library's own words for a keep-alive answered with no time left.
-            etcd_client::Error::LeaseKeepAliveError(text) if text.contains("not found") => {
-                Self::NoLease
-            }
-            etcd_client::Error::InvalidArgs(_) | etcd_client::Error::InvalidUri(_) => {
-                Self::Refused(reason)
-            }
-            _ => Self::Lost(reason),
-        }
-    }
-
-    /// No answer in time.
-    pub(crate) fn late(endpoint: &str) -> Self {
-        Self::Lost(format!("etcd {endpoint} did not answer in time").into())
-    }
-
-    fn of_status(status: &tonic::Status, reason: Arc<str>) -> Self {
+    pub(crate) fn new(endpoint: &str, status: &tonic::Status) -> Self {
+        let reason: Arc<str> = format!("etcd {endpoint}: {}", describe(status)).into();
         if never_left(status) {
             return Self::NotDone(reason);
         }
@@ -79,6 +60,11 @@ impl Failure {
             | Code::Unimplemented => Self::Refused(reason),
             _ => Self::Lost(reason),
         }
+    }
+
+    /// No answer in time.
+    pub(crate) fn late(endpoint: &str) -> Self {
+        Self::Lost(format!("etcd {endpoint} did not answer in time").into())
     }
 
     pub(crate) fn reason(&self) -> Arc<str> {
@@ -159,10 +145,7 @@ fn never_left(status: &tonic::Status) -> bool {
 }
 
 /// The innermost cause says what to do; what is around it says where. Each text once.
-fn describe(error: &etcd_client::Error) -> String {
-    let etcd_client::Error::GRpcStatus(status) = error else {
-        return error.to_string();
-    };
+fn describe(status: &tonic::Status) -> String {
     let mut text = status.message().to_owned();
     for cause in chain(status) {
         let cause = cause.to_string();
@@ -182,8 +165,7 @@ mod tests {
     use super::*;
 
     fn of(code: Code, text: &str) -> Failure {
-        let status = tonic::Status::new(code, text);
-        Failure::new("e", &etcd_client::Error::GRpcStatus(status))
+        Failure::new("e", &tonic::Status::new(code, text))
     }
 
     #[test]
@@ -198,7 +180,7 @@ mod tests {
         }
         let mut status = tonic::Status::unavailable("tcp connect error");
         status.set_source(Arc::new(ConnectError("refused".into())));
-        let failure = Failure::new("e", &etcd_client::Error::GRpcStatus(status));
+        let failure = Failure::new("e", &status);
         assert!(matches!(failure, Failure::NotDone(it) if it.contains("refused")));
 
         let lost = [

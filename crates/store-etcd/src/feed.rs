@@ -16,7 +16,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use etcd_client::{WatchOptions, WatchStream};
 use store::{Revision, View};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -29,6 +28,7 @@ use crate::keys::{Keys, Span, raw};
 use crate::load;
 use crate::members::{Member, Members};
 use crate::version::orders_progress;
+use crate::wire::{WatchCreateRequest, WatchStream};
 
 /// A member that is not yet in step ignores the question for its progress: it is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
@@ -98,14 +98,14 @@ impl Feed {
         } else {
             Span::everything()
         };
-        let options = WatchOptions::new()
-            .with_range(span.end)
-            .with_start_revision(raw(self.view.revision() + 1))
-            .with_progress_notify()
+        let opening = member.client.watch(WatchCreateRequest {
+            key: span.start,
+            range_end: span.end,
+            start_revision: raw(self.view.revision() + 1),
+            progress_notify: true,
             // To see that nothing was left out.
-            .with_prev_key();
-        let mut client = member.watch();
-        let opening = client.watch(span.start, Some(options));
+            prev_kv: true,
+        });
         match self.within(member, opening).await {
             Ok(stream) => Ok(Following {
                 stream,
@@ -117,9 +117,8 @@ impl Feed {
     }
 
     async fn orders_progress(&self, member: &Member) -> Result<bool, End> {
-        let mut maintenance = member.maintenance();
-        match self.within(member, maintenance.status()).await {
-            Ok(status) => Ok(orders_progress(status.version())),
+        match self.within(member, member.client.status()).await {
+            Ok(status) => Ok(orders_progress(&status.version)),
             Err(failure) if failure.is_passing() => Err(End::Lost(failure.reason())),
             // Not allowed to know. Watching everything is right for any version.
             Err(_) => Ok(false),
@@ -129,7 +128,7 @@ impl Feed {
     async fn within<T>(
         &self,
         member: &Member,
-        request: impl Future<Output = Result<T, etcd_client::Error>>,
+        request: impl Future<Output = Result<T, tonic::Status>>,
     ) -> Result<T, Failure> {
         match timeout(self.request_timeout, request).await {
             Ok(answer) => answer.map_err(|error| Failure::new(&member.endpoint, &error)),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use etcd_client::proto::PbKeyValue;
 use store::{Entry, Error, Revision, prefix_end};
+
+use crate::wire::KeyValue;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
@@ -63,7 +64,7 @@ impl Keys {
     }
 
     /// `None`: somebody else's entry.
-    pub(crate) fn entry(&self, kv: PbKeyValue) -> Option<Arc<Entry>> {
+    pub(crate) fn entry(&self, kv: KeyValue) -> Option<Arc<Entry>> {
         Some(Arc::new(Entry {
             key: self.inner(kv.key)?,
             value: kv.value.into(),

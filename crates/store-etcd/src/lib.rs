@@ -25,6 +25,7 @@ mod members;
 mod open;
 mod transaction;
 mod version;
+pub mod wire;
 
 pub use config::{Config, Tls};
 pub use open::open;

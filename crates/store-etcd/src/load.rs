@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use etcd_client::{GetOptions, WatchOptions};
 use store::{Entry, Revision};
+use tonic::Status;
 
 use crate::failure::Failure;
 use crate::keys::{Keys, raw, revision};
 use crate::members::{Members, at};
+use crate::wire::{RangeRequest, WatchCreateRequest};
 
 /// Keys in one answer.
 const PAGE: i64 = 1000;
@@ -32,27 +33,26 @@ pub(crate) async fn everything(
         revision: past.unwrap_or(0),
     };
     loop {
-        let mut page = members
-            .read(|member| {
-                let options = GetOptions::new()
-                    .with_range(span.end.clone())
-                    .with_limit(PAGE)
-                    // 0 is "now"; from the second page on it is what the first page said.
-                    .with_revision(raw(loaded.revision));
-                let (mut kv, start) = (member.kv(), start.clone());
-                async move { kv.get(start, Some(options)).await }
-            })
+        let request = RangeRequest {
+            key: start.clone(),
+            range_end: span.end.clone(),
+            limit: PAGE,
+            // 0 is "now"; from the second page on it is what the first page said.
+            revision: raw(loaded.revision),
+            ..RangeRequest::default()
+        };
+        let page = members
+            .read(|member| member.client.range(request.clone()))
             .await?;
         if loaded.revision == 0 {
-            loaded.revision = at(page.header());
+            loaded.revision = at(page.header.as_ref());
         }
-        let more = page.more();
-        if let Some(last) = page.kvs().last() {
-            start = [last.key(), &[0]].concat();
+        if let Some(last) = page.kvs.last() {
+            start = [&last.key[..], &[0]].concat();
         }
-        let kvs = page.take_kvs().into_iter();
-        loaded.entries.extend(kvs.filter_map(|kv| keys.entry(kv.0)));
-        if !more {
+        let kvs = page.kvs.into_iter();
+        loaded.entries.extend(kvs.filter_map(|kv| keys.entry(kv)));
+        if !page.more {
             return Ok(loaded);
         }
     }
@@ -93,17 +93,19 @@ pub(crate) async fn now_or_compacted(members: &Members, keys: &Keys) -> Result<L
 async fn compacted(members: &Members, keys: &Keys, limit: Duration) -> Result<Revision, Failure> {
     members
         .read_within(limit, |member| {
-            let (mut watch, key) = (member.watch(), keys.span().start);
+            let opening = member.client.watch(WatchCreateRequest {
+                key: keys.span().start,
+                start_revision: 1,
+                ..WatchCreateRequest::default()
+            });
             async move {
-                let options = WatchOptions::new().with_start_revision(1);
-                let mut stream = watch.watch(key, Some(options)).await?;
+                let mut stream = opening.await?;
                 while let Some(message) = stream.message().await? {
-                    if message.compact_revision() != 0 {
-                        return Ok(revision(message.compact_revision()));
+                    if message.compact_revision != 0 {
+                        return Ok(revision(message.compact_revision));
                     }
                 }
-                let text = "the watch ended without a word".to_owned();
-                Err(etcd_client::Error::WatchError(text))
+                Err(Status::unknown("the watch ended without a word"))
             }
         })
         .await

@@ -8,18 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use etcd_client::{
-    Client, GetOptions, KvClient, LeaseClient, MaintenanceClient, ResponseHeader, WatchClient,
-};
 use store::{Error, Revision};
 use tokio::time::{Instant, sleep, timeout};
+use tonic::Status;
 
 use crate::Config;
 use crate::failure::Failure;
 use crate::keys::{Keys, revision};
+use crate::wire::{Client, RangeRequest, ResponseHeader};
 
-/// etcd's own limits bound its answers; the 4 MiB that gRPC clients take by default is below one page of a list.
-const MAX_MESSAGE: usize = i32::MAX as usize;
 /// Between two rounds over all members.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -34,7 +31,7 @@ pub(crate) struct Members {
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) endpoint: Arc<str>,
-    client: Client,
+    pub(crate) client: Client,
 }
 
 impl fmt::Debug for Member {
@@ -43,29 +40,9 @@ impl fmt::Debug for Member {
     }
 }
 
-impl Member {
-    pub(crate) fn kv(&self) -> KvClient {
-        let kv = self.client.kv_client();
-        kv.max_decoding_message_size(MAX_MESSAGE)
-    }
-
-    pub(crate) fn watch(&self) -> WatchClient {
-        let watch = self.client.watch_client();
-        watch.max_decoding_message_size(MAX_MESSAGE)
-    }
-
-    pub(crate) fn lease(&self) -> LeaseClient {
-        self.client.lease_client()
-    }
-
-    pub(crate) fn maintenance(&self) -> MaintenanceClient {
-        self.client.maintenance_client()
-    }
-}
-
 impl Members {
     /// Does not connect yet: a member that is down now may be up when it is needed.
-    pub(crate) async fn new(config: &Config) -> Result<Self, Error> {
+    pub(crate) fn new(config: &Config) -> Result<Self, Error> {
         if config.endpoints.is_empty() {
             return Err(Error::Unavailable {
                 reason: "no etcd endpoint is given".into(),
@@ -74,8 +51,7 @@ impl Members {
         let options = config.connect_options()?;
         let mut all = Vec::with_capacity(config.endpoints.len());
         for endpoint in &config.endpoints {
-            let client = Client::connect([endpoint], Some(options.clone()))
-                .await
+            let client = Client::new(endpoint, &options)
                 .map_err(|error| Failure::new(endpoint, &error).of_read())?;
             all.push(Member {
                 endpoint: endpoint.as_str().into(),
@@ -97,7 +73,7 @@ impl Members {
     pub(crate) async fn read<T, F, Fut>(&self, ask: F) -> Result<T, Failure>
     where
         F: Fn(&Member) -> Fut,
-        Fut: Future<Output = Result<T, etcd_client::Error>>,
+        Fut: Future<Output = Result<T, Status>>,
     {
         self.read_within(self.request_timeout, ask).await
     }
@@ -106,7 +82,7 @@ impl Members {
     pub(crate) async fn read_within<T, F, Fut>(&self, limit: Duration, ask: F) -> Result<T, Failure>
     where
         F: Fn(&Member) -> Fut,
-        Fut: Future<Output = Result<T, etcd_client::Error>>,
+        Fut: Future<Output = Result<T, Status>>,
     {
         // One hung member must not take all the time there is for the others.
         let turn = (limit / 2).min(self.request_timeout);
@@ -117,7 +93,7 @@ impl Members {
     pub(crate) async fn write<T, F, Fut>(&self, ask: F) -> Result<T, Failure>
     where
         F: Fn(&Member) -> Fut,
-        Fut: Future<Output = Result<T, etcd_client::Error>>,
+        Fut: Future<Output = Result<T, Status>>,
     {
         self.write_within(self.request_timeout, ask).await
     }
@@ -130,7 +106,7 @@ impl Members {
     ) -> Result<T, Failure>
     where
         F: Fn(&Member) -> Fut,
-        Fut: Future<Output = Result<T, etcd_client::Error>>,
+        Fut: Future<Output = Result<T, Status>>,
     {
         let not_done = |failure: &Failure| matches!(failure, Failure::NotDone(_));
         self.call(limit, limit, not_done, ask).await
@@ -145,7 +121,7 @@ impl Members {
     ) -> Result<T, Failure>
     where
         F: Fn(&Member) -> Fut,
-        Fut: Future<Output = Result<T, etcd_client::Error>>,
+        Fut: Future<Output = Result<T, Status>>,
     {
         let deadline = Instant::now() + limit;
         let mut tried = 0;
@@ -182,23 +158,22 @@ impl Members {
     /// etcd's current revision, at least that of every write answered before this call.
     pub(crate) async fn revision(&self, keys: &Keys, limit: Duration) -> Result<Revision, Failure> {
         // Any linearizable read tells it. A key that need not exist, below the prefix: rights may end there.
-        let key = keys.span().start;
+        let request = RangeRequest {
+            key: keys.span().start,
+            limit: 1,
+            count_only: true,
+            ..RangeRequest::default()
+        };
         let answer = self
-            .read_within(limit, |member| {
-                let (mut kv, key) = (member.kv(), key.clone());
-                async move {
-                    let options = GetOptions::new().with_limit(1).with_count_only();
-                    kv.get(key, Some(options)).await
-                }
-            })
+            .read_within(limit, |member| member.client.range(request.clone()))
             .await?;
-        Ok(at(answer.header()))
+        Ok(at(answer.header.as_ref()))
     }
 }
 
 /// The revision in an answer's header; etcd always sends one.
 pub(crate) fn at(header: Option<&ResponseHeader>) -> Revision {
-    header.map_or(0, |header| revision(header.revision()))
+    header.map_or(0, |header| revision(header.revision))
 }
 
 /// etcd's lease ids are signed.

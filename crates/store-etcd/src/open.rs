@@ -19,7 +19,7 @@ use crate::members::Members;
 ///
 /// Starts tasks on the runtime it is called on; they end with the last handle of the store.
 pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
-    let members = Arc::new(Members::new(&config).await?);
+    let members = Arc::new(Members::new(&config)?);
     let keys = Keys::new(&config.prefix);
     let limit = config.start_timeout;
     let now = members.revision(&keys, limit).await;

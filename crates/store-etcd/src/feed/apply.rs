@@ -1,11 +1,10 @@
 //! One message of the watch, into the view.
 
-use etcd_client::proto::{PbEvent, PbKeyValue};
-use etcd_client::{ResponseHeader, WatchResponse};
 use store::{Draft, Entry, View};
 
 use crate::keys::{Keys, revision};
 use crate::members::at;
+use crate::wire::{Event, EventType, KeyValue, WatchResponse};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Applied {
@@ -22,23 +21,23 @@ pub(super) enum Applied {
 }
 
 pub(super) fn apply(view: &View, keys: &Keys, message: WatchResponse) -> Applied {
-    if message.compact_revision() != 0 {
+    if message.compact_revision != 0 {
         return Applied::Gap;
     }
-    if message.canceled() {
-        return Applied::Canceled(message.cancel_reason().to_owned());
+    if message.canceled {
+        return Applied::Canceled(message.cancel_reason);
     }
     // The header of this one is the member's own revision, no promise about events.
-    if message.created() {
-        let cluster = message.header().map_or(0, ResponseHeader::cluster_id);
+    if message.created {
+        let cluster = message.header.map_or(0, |header| header.cluster_id);
         return Applied::Created { cluster };
     }
     let mut draft = view.draft();
     let seen = draft.revision();
-    if message.events().is_empty() {
-        draft.advance(at(message.header()));
+    if message.events.is_empty() {
+        draft.advance(at(message.header.as_ref()));
     } else {
-        for event in message.0.events {
+        for event in message.events {
             if step(&mut draft, keys, event, seen).is_none() {
                 return Applied::Gap;
             }
@@ -52,9 +51,9 @@ pub(super) fn apply(view: &View, keys: &Keys, message: WatchResponse) -> Applied
 }
 
 /// `None`: the event does not follow from what is in the draft.
-fn step(draft: &mut Draft, keys: &Keys, event: PbEvent, seen: u64) -> Option<()> {
-    // etcd's event types: 0 is a put, 1 a delete.
-    let (is_delete, previous) = (event.r#type == 1, event.prev_kv);
+fn step(draft: &mut Draft, keys: &Keys, event: Event, seen: u64) -> Option<()> {
+    let is_delete = event.r#type() == EventType::Delete;
+    let previous = event.prev_kv;
     let kv = event.kv?;
     let now = revision(kv.mod_revision);
     // A member that is behind us may tell once more what we know (etcd issue 19220 and its like).
@@ -91,8 +90,8 @@ fn step(draft: &mut Draft, keys: &Keys, event: PbEvent, seen: u64) -> Option<()>
 }
 
 /// etcd leaves the previous value out when it is compacted.
-fn follows(known: &Entry, previous: Option<&PbKeyValue>) -> Option<()> {
-    let same = |previous: &PbKeyValue| revision(previous.mod_revision) == known.modified;
+fn follows(known: &Entry, previous: Option<&KeyValue>) -> Option<()> {
+    let same = |previous: &KeyValue| revision(previous.mod_revision) == known.modified;
     previous.is_none_or(same).then_some(())
 }
 
@@ -100,10 +99,10 @@ fn follows(known: &Entry, previous: Option<&PbKeyValue>) -> Option<()> {
 mod tests {
     use std::sync::Arc;
 
-    use etcd_client::proto::{PbResponseHeader, PbWatchResponse};
     use store::Options;
 
     use super::*;
+    use crate::wire::ResponseHeader;
 
     fn view() -> View {
         let entry = |key: &'static str, modified| {
@@ -122,44 +121,44 @@ mod tests {
         )
     }
 
-    fn kv(key: &str, created: i64, modified: i64) -> PbKeyValue {
-        PbKeyValue {
+    fn kv(key: &str, created: i64, modified: i64) -> KeyValue {
+        KeyValue {
             key: key.into(),
             create_revision: created,
             mod_revision: modified,
-            ..PbKeyValue::default()
+            ..KeyValue::default()
         }
     }
 
-    fn put(key: &str, created: i64, modified: i64, previous: Option<i64>) -> PbEvent {
-        PbEvent {
-            r#type: 0,
+    fn put(key: &str, created: i64, modified: i64, previous: Option<i64>) -> Event {
+        Event {
+            r#type: EventType::Put.into(),
             kv: Some(kv(key, created, modified)),
             prev_kv: previous.map(|modified| kv(key, created, modified)),
         }
     }
 
-    fn delete(key: &str, modified: i64) -> PbEvent {
-        PbEvent {
-            r#type: 1,
+    fn delete(key: &str, modified: i64) -> Event {
+        Event {
+            r#type: EventType::Delete.into(),
             kv: Some(kv(key, 0, modified)),
             prev_kv: None,
         }
     }
 
     /// What becomes of a view at revision 10 with `/a` of 5 and `/b` of 2, and where it is then.
-    fn told(revision: i64, events: Vec<PbEvent>) -> (Applied, u64) {
-        let header = PbResponseHeader {
+    fn told(revision: i64, events: Vec<Event>) -> (Applied, u64) {
+        let header = ResponseHeader {
             revision,
-            ..PbResponseHeader::default()
+            ..ResponseHeader::default()
         };
-        let message = PbWatchResponse {
+        let message = WatchResponse {
             header: Some(header),
             events,
-            ..PbWatchResponse::default()
+            ..WatchResponse::default()
         };
         let view = view();
-        let applied = apply(&view, &Keys::new("/p"), WatchResponse(message));
+        let applied = apply(&view, &Keys::new("/p"), message);
         (applied, view.revision())
     }
 

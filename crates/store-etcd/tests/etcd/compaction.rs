@@ -1,9 +1,9 @@
-use etcd_client::CompactionOptions;
 use store::{Error, WatchEnd};
 use testkit::etcd::Cluster;
 
+use crate::direct::Direct;
 use crate::wire::Wire;
-use crate::{config, etcd, eventually, keys, next, open, open_with};
+use crate::{config, eventually, keys, next, open, open_with};
 
 #[tokio::test]
 async fn compacted_while_away_the_store_starts_over_and_says_so() {
@@ -17,13 +17,11 @@ async fn compacted_while_away_the_store_starts_over_and_says_so() {
     next(&mut watch, 1).await;
 
     wire.cut();
-    let mut etcd = etcd(&cluster).await;
-    etcd.delete("/pilothouse/goes", None).await.unwrap();
-    etcd.put("/pilothouse/comes", "1", None).await.unwrap();
-    let last = etcd.put("/pilothouse/stays", "2", None).await.unwrap();
-    let last = last.header().unwrap().revision();
-    let physical = CompactionOptions::new().with_physical();
-    etcd.compact(last, Some(physical)).await.unwrap();
+    let etcd = Direct::to(&cluster);
+    etcd.delete("/pilothouse/goes").await;
+    etcd.put("/pilothouse/comes", "1").await;
+    let last = etcd.put("/pilothouse/stays", "2").await;
+    etcd.compact(last).await;
     wire.mend();
 
     let snapshot = eventually("read", || store.snapshot()).await;
@@ -53,14 +51,12 @@ async fn cut_off_without_a_compaction_nothing_is_lost() {
     let store = open_with(config(vec![wire.endpoint.clone()])).await;
     let at = store.create("/k", "0").await.unwrap();
     let mut watch = store.watch(b"/", at).await.unwrap();
-    let mut etcd = etcd(&cluster).await;
+    let etcd = Direct::to(&cluster);
     for round in 1..=20 {
         if round % 5 == 0 {
             wire.cut();
         }
-        etcd.put("/pilothouse/k", round.to_string(), None)
-            .await
-            .unwrap();
+        etcd.put("/pilothouse/k", round.to_string()).await;
         if round % 5 == 1 {
             wire.mend();
         }
@@ -124,9 +120,9 @@ async fn another_cluster_behind_the_same_address_is_not_taken_for_the_first() {
     // The second began alike and is further on, so that its changes would fit in well.
     let other = open(&second).await;
     assert_eq!(other.create("/first", "2").await.unwrap(), at);
-    let mut foreign = etcd(&second).await;
+    let foreign = Direct::to(&second);
     for _ in 0..20 {
-        foreign.put("/foreign", "1", None).await.unwrap();
+        foreign.put("/foreign", "1").await;
     }
     wire.cut();
     wire.lead_to(&second.endpoints()[0]);

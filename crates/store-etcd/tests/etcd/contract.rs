@@ -5,7 +5,8 @@ use store::{Condition, Error, Options, Txn, WatchEnd};
 use store_etcd::Config;
 use testkit::etcd::Cluster;
 
-use crate::{config, etcd, keys, next, open, open_with, told};
+use crate::direct::Direct;
+use crate::{config, keys, next, open, open_with, told};
 
 #[tokio::test]
 async fn a_key_is_created_updated_and_deleted_under_conditions() {
@@ -127,8 +128,8 @@ async fn values_and_keys_are_any_bytes() {
     store.create("/empty", "").await.unwrap();
 
     let outer = [b"/pilothouse", &key[..]].concat();
-    let raw = etcd(&cluster).await.get(outer, None).await.unwrap();
-    assert_eq!(raw.kvs()[0].value(), value, "in etcd exactly as given");
+    let raw = Direct::to(&cluster).get(outer).await;
+    assert_eq!(raw.unwrap(), value, "in etcd exactly as given");
     let reopened = open(&cluster).await;
     assert_eq!(reopened.get(&key).await.unwrap().unwrap().value, value);
     assert_eq!(reopened.get(b"/empty").await.unwrap().unwrap().value, "");

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use store::{Error, Event, Revision, Store};
+use store_etcd::wire::RangeRequest;
 use testkit::etcd::Cluster;
 
-use crate::{PATIENCE, config, etcd, eventually, open_with};
+use crate::direct::Direct;
+use crate::{PATIENCE, config, eventually, open_with};
 
 const WRITERS: usize = 4;
 const KEYS: usize = 5;
@@ -71,14 +73,14 @@ async fn every_acknowledged_write_is_there_and_every_event_is_seen_once_in_order
     }
     let snapshot = store.snapshot().await.unwrap();
     assert!(state.values().eq(snapshot.range(b"")));
-    let options = etcd_client::GetOptions::new().with_prefix();
-    let raw = etcd(&cluster)
-        .await
-        .get("/pilothouse/", Some(options))
-        .await
-        .unwrap();
-    let raw: Vec<_> = (raw.kvs().iter())
-        .map(|kv| (&kv.key()["/pilothouse".len()..], kv.mod_revision()))
+    let request = RangeRequest {
+        key: b"/pilothouse/".to_vec(),
+        range_end: b"/pilothouse0".to_vec(),
+        ..RangeRequest::default()
+    };
+    let raw = Direct::to(&cluster).0.range(request).await.unwrap();
+    let raw: Vec<_> = (raw.kvs.iter())
+        .map(|kv| (&kv.key["/pilothouse".len()..], kv.mod_revision))
         .collect();
     let state: Vec<_> = (state.values())
         .map(|entry| (&entry.key[..], i64::try_from(entry.modified).unwrap()))

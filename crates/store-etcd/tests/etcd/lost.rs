@@ -4,8 +4,9 @@ use store::Error;
 use store_etcd::Config;
 use testkit::etcd::Cluster;
 
+use crate::direct::Direct;
 use crate::wire::Wire;
-use crate::{PATIENCE, config, etcd, eventually, next, open_with};
+use crate::{PATIENCE, config, eventually, next, open_with};
 
 #[tokio::test]
 async fn a_write_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
@@ -15,7 +16,7 @@ async fn a_write_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
     // Two ways to the same member: a blind retry would arrive.
     let both = vec![wire.endpoint.clone(), cluster.endpoints()[0].clone()];
     let store = open_with(config(both)).await;
-    let mut etcd = etcd(&cluster).await;
+    let etcd = Direct::to(&cluster);
     let at = store.create("/a", "1").await.unwrap();
     let mut watch = store.watch(b"/", at).await.unwrap();
 
@@ -27,8 +28,8 @@ async fn a_write_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
     });
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let written = etcd.get("/pilothouse/a", None).await.unwrap();
-        if written.kvs()[0].value() == b"2" {
+        let written = etcd.get("/pilothouse/a").await;
+        if written.unwrap() == b"2" {
             break;
         }
         assert!(Instant::now() < deadline, "the write does not arrive");
@@ -83,12 +84,8 @@ async fn a_write_that_never_left_is_unavailable_and_not_done() {
     wire.cut();
     // The first one may be on its way when the connection is found dead; then it is unknown, as it should be.
     let _ = store.put("/b", "1").await;
-    let written = etcd(&cluster)
-        .await
-        .get("/pilothouse/b", None)
-        .await
-        .unwrap();
-    assert!(written.kvs().is_empty());
+    let written = Direct::to(&cluster).get("/pilothouse/b").await;
+    assert_eq!(written, None);
     let read = store.snapshot().await;
     assert!(matches!(read, Err(Error::Unavailable { .. })), "{read:?}");
     wire.mend();

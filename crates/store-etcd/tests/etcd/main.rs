@@ -2,6 +2,7 @@
 
 mod compaction;
 mod contract;
+mod direct;
 mod failover;
 mod frozen;
 mod lost;
@@ -39,13 +40,6 @@ async fn open_with(config: Config) -> Store {
     store_etcd::open(config, &Options::default())
         .await
         .expect("open the store")
-}
-
-/// etcd itself, past the store.
-async fn etcd(cluster: &Cluster) -> etcd_client::Client {
-    etcd_client::Client::connect(cluster.endpoints(), None)
-        .await
-        .expect("connect to etcd")
 }
 
 /// What changed, in a form that compares.

@@ -1,8 +1,9 @@
-use etcd_client::{AlarmAction, AlarmOptions, AlarmType, CompactionOptions, DeleteOptions};
 use store::Error;
+use store_etcd::wire::{AlarmAction, AlarmRequest, AlarmType, DeleteRangeRequest};
 use testkit::etcd::Cluster;
 
-use crate::{etcd, eventually, open};
+use crate::direct::Direct;
+use crate::{eventually, open};
 
 #[tokio::test]
 async fn out_of_space_writes_are_refused_reads_go_on_and_it_recovers() {
@@ -39,21 +40,26 @@ async fn out_of_space_writes_are_refused_reads_go_on_and_it_recovers() {
     assert!(snapshot.count(b"/big/") >= written);
 
     // What an operator does.
-    let mut etcd = etcd(&cluster).await;
-    let all = DeleteOptions::new().with_prefix();
-    let freed = etcd.delete("/pilothouse/big/", Some(all)).await.unwrap();
-    assert!(usize::try_from(freed.deleted()).unwrap() >= written);
+    let etcd = Direct::to(&cluster);
+    let all = DeleteRangeRequest {
+        key: b"/pilothouse/big/".to_vec(),
+        range_end: b"/pilothouse/big0".to_vec(),
+        ..DeleteRangeRequest::default()
+    };
+    let freed = etcd.0.delete_range(all).await.unwrap();
+    assert!(usize::try_from(freed.deleted).unwrap() >= written);
     assert_eq!(store.snapshot().await.unwrap().count(b"/big/"), 0);
     let now = i64::try_from(store.latest().revision()).unwrap();
-    etcd.compact(now, Some(CompactionOptions::new().with_physical()))
-        .await
-        .unwrap();
-    etcd.defragment().await.unwrap();
-    let list = etcd.alarm(AlarmAction::Get, AlarmType::None, None).await;
-    for alarm in list.unwrap().alarms() {
-        let mut whose = AlarmOptions::new();
-        whose.with_member(alarm.member_id());
-        let disarm = etcd.alarm(AlarmAction::Deactivate, AlarmType::Nospace, Some(whose));
+    etcd.compact(now).await;
+    etcd.0.defragment().await.unwrap();
+    let list = etcd.0.alarm(AlarmRequest::default()).await;
+    for raised in list.unwrap().alarms {
+        assert_eq!(raised.alarm(), AlarmType::Nospace);
+        let disarm = etcd.0.alarm(AlarmRequest {
+            action: AlarmAction::Deactivate.into(),
+            member_id: raised.member_id,
+            alarm: raised.alarm,
+        });
         disarm.await.unwrap();
     }
     eventually("write", || store.update("/kept", "2", kept)).await;

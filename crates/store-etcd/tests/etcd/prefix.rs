@@ -1,22 +1,20 @@
 use store_etcd::Config;
 use testkit::etcd::Cluster;
 
-use crate::{config, etcd, keys, next, open, open_with};
+use crate::direct::Direct;
+use crate::{config, keys, next, open, open_with};
 
 #[tokio::test]
 async fn changes_of_others_move_reads_and_watches_on_and_are_not_seen() {
     let Some(found) = Cluster::find() else { return };
     let cluster = found.start();
     let store = open(&cluster).await;
-    let mut etcd = etcd(&cluster).await;
+    let etcd = Direct::to(&cluster);
     let at = store.create("/registry/a", "1").await.unwrap();
     let mut watch = store.watch(b"/", at).await.unwrap();
     for round in 0..50 {
-        let put = etcd
-            .put(format!("/foreign/{round}"), "x", None)
-            .await
-            .unwrap();
-        let foreign = u64::try_from(put.header().unwrap().revision()).unwrap();
+        let put = etcd.put(&format!("/foreign/{round}"), "x").await;
+        let foreign = u64::try_from(put).unwrap();
         let seen = store.snapshot().await.unwrap().revision();
         assert!(
             seen >= foreign,
@@ -25,8 +23,8 @@ async fn changes_of_others_move_reads_and_watches_on_and_are_not_seen() {
         assert!(watch.progress() >= foreign);
     }
     assert!(watch.try_next().is_none());
-    let del = etcd.delete("/foreign/0", None).await.unwrap();
-    let deleted = u64::try_from(del.header().unwrap().revision()).unwrap();
+    let deleted = etcd.delete("/foreign/0").await;
+    let deleted = u64::try_from(deleted).unwrap();
     let past = store.snapshot_at(deleted).await.unwrap();
     assert_eq!(keys(&past), ["/registry/a"]);
 
@@ -35,8 +33,8 @@ async fn changes_of_others_move_reads_and_watches_on_and_are_not_seen() {
     assert_eq!(updated, deleted + 1);
     let events = next(&mut watch, 1).await;
     assert_eq!((events.len(), events[0].revision), (1, updated));
-    let raw = etcd.get("/pilothouse/registry/a", None).await.unwrap();
-    assert_eq!(raw.kvs()[0].value(), b"2");
+    let raw = etcd.get("/pilothouse/registry/a").await;
+    assert_eq!(raw.unwrap(), b"2");
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@ use store::Error;
 use store_etcd::Config;
 use testkit::etcd::Cluster;
 
-use crate::{config, etcd, eventually, next, open, open_with, told};
+use crate::direct::Direct;
+use crate::{config, eventually, next, open, open_with, told};
 
 #[tokio::test]
 async fn a_watch_goes_on_over_a_restart_of_the_store() {
@@ -48,11 +49,8 @@ async fn the_past_begins_where_etcd_still_knows_it() {
         }
     }
     drop(store);
-    etcd(&cluster)
-        .await
-        .compact(i64::try_from(revisions[1199]).unwrap(), None)
-        .await
-        .unwrap();
+    let compacted = i64::try_from(revisions[1199]).unwrap();
+    Direct::to(&cluster).compact(compacted).await;
 
     let store = open(&cluster).await;
     assert_eq!(store.latest().len(), 2500);

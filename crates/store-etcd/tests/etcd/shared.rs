@@ -1,6 +1,7 @@
 use testkit::etcd::Cluster;
 
-use crate::{etcd, next, open};
+use crate::direct::Direct;
+use crate::{next, open};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_store_was_answered_the_other_reads() {
@@ -10,13 +11,10 @@ async fn what_one_store_was_answered_the_other_reads() {
     let mut watch = two.watch(b"/", two.latest().revision()).await.unwrap();
 
     // Somebody else writes all the time, so that most revisions are not ours.
-    let mut foreign = etcd(&cluster).await;
+    let foreign = Direct::to(&cluster);
     let noise = tokio::spawn(async move {
         for round in 0_u64.. {
-            foreign
-                .put("/foreign", round.to_string(), None)
-                .await
-                .unwrap();
+            foreign.put("/foreign", round.to_string()).await;
         }
     });
     let mut at = one.create("/turn", "0").await.unwrap();

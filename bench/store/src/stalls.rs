@@ -23,8 +23,8 @@ const PREFIX: &str = "/bench/stalls/";
 const VALUE: usize = 2000;
 const WRITERS: u32 = 16;
 const PHASES: [&str; 4] = ["steady", "backup", "compaction", "checkpoint"];
-/// A phase lasts until its work is done, and at least this long: fewer puts have no p99.9.
-const AT_LEAST: Duration = Duration::from_secs(1);
+/// Writers go for so long before the first phase, and between two.
+const WARM_UP: Duration = Duration::from_secs(1);
 /// A checkpoint that has not ended by then will not.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -132,9 +132,10 @@ async fn quiet_phases(
     }
 
     let writers = Writers::start(&store, keys, plan.rate);
-    tokio::time::sleep(AT_LEAST).await;
+    tokio::time::sleep(WARM_UP).await;
     phases.push(phase("steady", plan.seconds, async { Ok(()) }).await?);
-    let file = dir.join("backup");
+    // A new file each time: cutting an old one short would be the bench's own stall, not the store's.
+    let file = dir.join(format!("backup-{}", store.latest().revision()));
     let backup = async {
         // As `pilothouse storage backup` writes it.
         let out = Paced::new(Arc::new(File::create(&file)?), &|| Pace::Gentle);
@@ -142,11 +143,10 @@ async fn quiet_phases(
         tokio::task::spawn_blocking(move || out.finish()).await??;
         Ok(())
     };
-    phases.push(phase("backup", AT_LEAST, backup).await?);
-    std::fs::remove_file(&file)?;
-    tokio::time::sleep(AT_LEAST).await;
+    phases.push(phase("backup", plan.seconds, backup).await?);
+    tokio::time::sleep(WARM_UP).await;
     let compaction = async { Ok(store.compact(store.latest().revision()).await?) };
-    phases.push(phase("compaction", AT_LEAST, compaction).await?);
+    phases.push(phase("compaction", plan.seconds, compaction).await?);
     samples.extend(writers.stop().await?);
     ensure!(
         store.stats().1.checkpoints == 0,
@@ -182,7 +182,7 @@ async fn checkpoint_phase(
         }
         Ok(())
     };
-    phases.push(phase("checkpoint", Duration::ZERO, checkpoint).await?);
+    phases.push(phase("checkpoint", plan.seconds, checkpoint).await?);
     samples.extend(writers.stop().await?);
     store.close().await?;
     Ok(())

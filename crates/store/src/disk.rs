@@ -20,6 +20,7 @@ pub trait Disk: Send + Sync + Debug + 'static {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
     /// Atomic; replaces any file of the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// For files that nobody needs any more: it may take a while, and may be interrupted.
     fn remove(&self, name: &str) -> io::Result<()>;
     fn sync_names(&self) -> io::Result<()>;
 }
@@ -135,8 +136,20 @@ impl Disk for DirDisk {
         std::fs::rename(self.path.join(from), self.path.join(to))
     }
 
+    /// A large file goes from its end, a little at a time: a file system that discards freed blocks holds everybody up
+    /// while it does. A crash in between leaves a shorter file that nobody needs.
     fn remove(&self, name: &str) -> io::Result<()> {
-        std::fs::remove_file(self.path.join(name))
+        const STEP: u64 = 2 << 20;
+        const PAUSE: Duration = Duration::from_millis(10);
+        let path = self.path.join(name);
+        let file = OpenOptions::new().write(true).open(&path)?;
+        let mut size = file.metadata()?.len();
+        while size > STEP {
+            size -= STEP;
+            file.set_len(size)?;
+            std::thread::sleep(PAUSE);
+        }
+        std::fs::remove_file(path)
     }
 
     fn sync_names(&self) -> io::Result<()> {

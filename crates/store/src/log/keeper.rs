@@ -16,8 +16,6 @@ use crate::{Options, Revision, image};
 
 /// After a failed checkpoint the next one waits this long.
 const RETRY: Duration = Duration::from_secs(5);
-/// Between the removals of two segments.
-const PAUSE: Duration = Duration::from_millis(5);
 
 pub(super) enum Job {
     Spare,
@@ -260,10 +258,6 @@ impl Shared {
         }
         for segment in covered {
             self.remove(&segment::name(segment.number));
-            if !stop() {
-                // A file system that discards freed blocks holds everybody up while it does: a little at a time.
-                std::thread::sleep(PAUSE);
-            }
         }
         Ok(())
     }

@@ -184,6 +184,8 @@ impl Drop for Keeper {
 
 impl Shared {
     fn run(&self, inbox: &Receiver<Job>) {
+        // On Linux this is the thread's own: when processors are short, requests go first.
+        let _ = rustix::process::nice(10);
         while let Ok(job) = inbox.recv() {
             let stopping = || self.stop.load(Ordering::Relaxed);
             if stopping() {

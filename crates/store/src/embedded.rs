@@ -135,8 +135,11 @@ impl Embedded {
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.queue.push(request(reply)).await?;
-        // A writer that ends without an answer took nothing of it.
-        answer.await.map_err(|_| Error::Closed)?
+        // Whatever was not taken is told so. A writer that took it and ends without an answer has panicked on the way.
+        answer.await.unwrap_or_else(|_| {
+            let reason = "the store's writer has failed".into();
+            Err(Error::Unknown { reason })
+        })
     }
 }
 

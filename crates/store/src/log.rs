@@ -40,6 +40,8 @@ pub struct Log {
     /// The active segment may not take another batch: a write or sync in it failed, or its tail is not known to be
     /// on disk.
     broken: bool,
+    /// Batches of the active segment that could not be rewritten on open, and must be before the next one.
+    unsure: Option<Vec<Vec<u8>>>,
     last: Revision,
     segment_bytes: u64,
     checkpoint_bytes: u64,
@@ -56,7 +58,7 @@ impl Log {
         };
         let last = found.last;
         let mut active = found.active;
-        let mut broken = false;
+        let mut unsure = None;
         if !found.sealed {
             // The last process did not say that its tail was synced: write it again before anybody reads it. If that
             // cannot be (the disk is full), sync what is there; writes are refused until the tail can be rewritten.
@@ -66,7 +68,7 @@ impl Log {
                     active.file.sync().map_err(|_| {
                         Error::io(format!("make the tail of {} durable", active.name()), first)
                     })?;
-                    broken = true;
+                    unsure = Some(found.frames);
                 }
             }
         }
@@ -80,7 +82,8 @@ impl Log {
             disk,
             keeper,
             active,
-            broken,
+            broken: false,
+            unsure,
             last,
             segment_bytes: options.segment_bytes,
             checkpoint_bytes: options.checkpoint_bytes,
@@ -127,6 +130,7 @@ impl Log {
             disk,
             active,
             broken: false,
+            unsure: None,
             last,
             segment_bytes: size,
             checkpoint_bytes: options.checkpoint_bytes,
@@ -162,6 +166,15 @@ impl Log {
 
 impl Engine for Log {
     fn append(&mut self, batch: &[Record], last: Revision) -> Result<(), AppendError> {
+        if let Some(frames) = &self.unsure {
+            self.active = segment::rewrite(&*self.disk, &self.active, frames).map_err(|error| {
+                let name = self.active.name();
+                AppendError::Refused {
+                    reason: format!("cannot rewrite {name}: {error}").into(),
+                }
+            })?;
+            self.unsure = None;
+        }
         self.buffer.clear();
         self.buffer.resize(frame::HEAD, 0);
         for record in batch {
@@ -181,7 +194,7 @@ impl Engine for Log {
     }
 
     fn idle(&mut self) {
-        if !self.broken && self.active.seal().is_err() {
+        if !self.broken && self.unsure.is_none() && self.active.seal().is_err() {
             self.broken = true;
         }
     }
@@ -204,7 +217,7 @@ impl Engine for Log {
 
     fn close(&mut self) -> Result<(), Error> {
         self.keeper.stop();
-        if self.broken {
+        if self.broken || self.unsure.is_some() {
             return Ok(());
         }
         self.active

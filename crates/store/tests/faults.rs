@@ -515,3 +515,38 @@ fn values_that_imitate_frames_fool_nobody() {
         assert_eq!(state(&again), before);
     }
 }
+
+#[test]
+fn a_tail_that_could_not_be_rewritten_on_open_is_before_the_next_write() {
+    // A sync fails, the process dies, and the next one finds the disk full: the tail is in the page cache only, and
+    // nothing may be acknowledged behind it before it is on disk.
+    let disk = FaultyDisk::new();
+    let store = open(&disk).unwrap();
+    run(drive(&store, 0, 5));
+    disk.fail(Fault {
+        op: Op::Sync,
+        name: "log-",
+        errno: EIO,
+        after: 0,
+        times: 1,
+    });
+    run(store.txn(change(6))).unwrap_err();
+    let killed = disk.after_kill();
+    killed.fail(Fault {
+        op: Op::Create,
+        name: "rewrite.tmp",
+        errno: ENOSPC,
+        after: 0,
+        times: 2,
+    });
+    let again = open(&killed).unwrap();
+    let error = run(again.txn(change(7))).unwrap_err();
+    let Error::ReadOnly { reason } = &error else {
+        panic!("{error}")
+    };
+    assert!(reason.contains("rewrite"), "{reason}");
+    let (after, failed) = run(drive(&again, 7, 3));
+    assert!(failed.is_none(), "space is there again");
+    let last = open(&killed.after_power_loss(Loss::Everything)).unwrap();
+    assert_eq!(state(&last), *after.last().unwrap());
+}

@@ -44,6 +44,21 @@ pub(super) enum Request {
     },
 }
 
+impl Request {
+    /// Tells whoever asked that the store is closed and nothing was done. They may have gone away.
+    fn refuse(self) {
+        let _gone = match self {
+            Self::Commit { reply, .. } => reply.send(Err(Error::Closed)).is_err(),
+            Self::Grant { reply, .. } => reply.send(Err(Error::Closed)).is_err(),
+            Self::KeepAlive { reply, .. } => reply.send(Err(Error::Closed)).is_err(),
+            Self::Leases { reply } => reply.send(Err(Error::Closed)).is_err(),
+            Self::Revoke { reply, .. } | Self::Compact { reply, .. } | Self::Close { reply } => {
+                reply.send(Err(Error::Closed)).is_err()
+            }
+        };
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Queue {
     room: std::sync::Arc<Semaphore>,
@@ -139,7 +154,9 @@ impl Queue {
     pub(super) fn abandon(&self) {
         self.close();
         let waiting = std::mem::take(&mut self.waiting().requests);
-        drop(waiting);
+        for (request, _) in waiting {
+            request.refuse();
+        }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {

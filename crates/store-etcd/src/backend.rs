@@ -81,6 +81,7 @@ impl Etcd {
         let answer = match answer.await {
             Ok(answer) => answer,
             Err(Failure::NoSpace) => return Err(self.out_of_space(&txn, before).await),
+            Err(Failure::NoLease) => return Err(Error::NoLease(self.dead_lease(&txn).await?)),
             Err(failure) => return Err(failure.of_txn(&txn)),
         };
         self.refuse(None);
@@ -109,6 +110,22 @@ impl Etcd {
                 reason: format!("it was committed at revision {revision}, but: {error}").into(),
             }),
         }
+    }
+
+    /// etcd does not say which of a transaction's leases it did not find.
+    async fn dead_lease(&self, txn: &Txn) -> Result<LeaseId, Error> {
+        let mut last = 0;
+        for write in &txn.writes {
+            if let Write::Put { lease, .. } = write
+                && *lease != 0
+            {
+                last = *lease;
+                if self.lease_ttl(last).await?.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(last)
     }
 
     /// etcd checks its quota twice, and the second time, at the transaction that crosses it, refuses *after* it has

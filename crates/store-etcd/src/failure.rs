@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 
-use store::{Error, LeaseId, Store, Txn, Write};
+use store::{Error, LeaseId, Store, Txn};
 use tonic::{Code, ConnectError};
 
 /// etcd's `--max-request-bytes` if not set.
@@ -88,12 +88,8 @@ impl Failure {
     }
 
     pub(crate) fn of_txn(self, txn: &Txn) -> Error {
-        let lease = txn.writes.iter().find_map(|write| match write {
-            Write::Put { lease, .. } if *lease != 0 => Some(*lease),
-            _ => None,
-        });
         let operations = txn.conditions.len().max(txn.writes.len());
-        self.of_write(lease.unwrap_or_default(), txn.size(), operations)
+        self.of_write(0, txn.size(), operations)
     }
 
     pub(crate) fn of_lease(self, lease: LeaseId) -> Error {
@@ -217,8 +213,6 @@ mod tests {
             "etcdserver: mvcc: database space exceeded",
         );
         assert!(matches!(space, Error::ReadOnly { .. }));
-        let lease = of(Code::NotFound, "etcdserver: requested lease not found");
-        assert!(matches!(lease, Error::NoLease(7)));
         let denied = of(Code::PermissionDenied, "etcdserver: permission denied");
         assert!(matches!(denied, Error::Unavailable { reason } if reason.contains("denied")));
     }

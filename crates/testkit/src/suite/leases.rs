@@ -96,6 +96,11 @@ pub async fn an_unknown_lease_is_refused(backing: &impl Backing) {
     let start = store.put("a", "1").await.unwrap();
     let txn = Txn::new().put("b", "1").put_leased("a", "2", UNKNOWN);
     assert_matches!(store.txn(txn).await, Err(Error::NoLease(UNKNOWN)));
+    let alive = store.grant(LONG).await.unwrap();
+    let txn = Txn::new()
+        .put_leased("b", "1", alive)
+        .put_leased("a", "2", UNKNOWN);
+    assert_matches!(store.txn(txn).await, Err(Error::NoLease(UNKNOWN)));
     assert_matches!(
         store.keep_alive(UNKNOWN).await,
         Err(Error::NoLease(UNKNOWN))

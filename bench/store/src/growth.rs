@@ -11,6 +11,8 @@ use crate::report::{Bar, Line, Report};
 use crate::{Plan, order, say};
 
 const FEW: u64 = 1000;
+/// What 64 writers put a second where latency is judged: far more than an API server does, less than it can take.
+const RATE: u32 = 10_000;
 
 pub(crate) async fn measure(
     plan: &Plan,
@@ -42,8 +44,9 @@ async fn compare(
         embedded::open(dirs[0], options)?,
         embedded::open(dirs[1], options)?,
     ];
-    for writers in [1, 64] {
+    for (writers, rate) in [(1, None), (64, Some(RATE)), (64, None)] {
         let mut rounds: [Vec<Outcome>; 2] = [Vec::new(), Vec::new()];
+        let pace = rate.map_or(String::new(), |rate| format!(" at {rate} puts/s"));
         for round in 0..plan.rounds {
             for side in order(round) {
                 let load = Load {
@@ -51,13 +54,16 @@ async fn compare(
                     writers,
                     keys: [plan.keys, FEW][side],
                     value_bytes: VALUE,
+                    rate,
                     warm_up: plan.seconds / 5,
                     measure: plan.seconds,
                 };
                 rounds[side].push(run(&Target::Ours(stores[side].clone()), load).await?);
             }
             let round = round + 1;
-            say(&format!("growth{how}, {writers} writers, round {round}"));
+            say(&format!(
+                "growth{how}, {writers} writers{pace}, round {round}"
+            ));
         }
         for (name, share) in [("p50", 500), ("p99", 990)] {
             let [many, few] = [0, 1].map(|side: usize| {
@@ -65,9 +71,13 @@ async fn compare(
                 median(figures.map(|it| it.latencies.per_mille(share)).collect())
             });
             let who = if writers == 1 { "writer" } else { "writers" };
-            let what = format!("put {name} at {} keys, {writers} {who}{how}", plan.keys);
+            let what = format!(
+                "put {name} at {} keys, {writers} {who}{pace}{how}",
+                plan.keys
+            );
             let line = Line::new("growth", what, many, "ms").against("1000 keys", few);
-            let judged = how.is_empty();
+            // At full speed with 64 writers on a few cores the latency is the inverse of the rate: that row is a figure.
+            let judged = how.is_empty() && (writers == 1 || rate.is_some());
             report.add(if judged {
                 line.bar(Bar::AtMost(1.3))
             } else {

@@ -1,4 +1,4 @@
-//! Writers at full speed, the same for both sides.
+//! Writers at full speed or at a steady rate, the same for both sides.
 
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,8 @@ pub(crate) struct Load {
     pub(crate) writers: usize,
     pub(crate) keys: u64,
     pub(crate) value_bytes: usize,
+    /// Puts a second of all writers together; without it each puts as fast as it is answered.
+    pub(crate) rate: Option<u32>,
     /// Not counted.
     pub(crate) warm_up: Duration,
     pub(crate) measure: Duration,
@@ -83,13 +85,27 @@ pub(crate) async fn run(target: &Target, load: Load) -> Result<Outcome> {
         let mut writer = target.writer(index);
         let mut random = Random::new(index as u64 + 1);
         let mut values = Values::new(load.value_bytes);
+        let step = load
+            .rate
+            .map(|rate| Duration::from_secs(load.writers as u64) / rate);
+        let mut due = start + step.unwrap_or_default() * index as u32 / load.writers as u32;
         tasks.spawn(async move {
             let mut latencies = Vec::new();
             let mut puts = 0;
             loop {
                 let key = key(load.prefix, random.below(load.keys));
                 let value = values.next(&mut random);
-                let begin = Instant::now();
+                let mut begin = Instant::now();
+                if let Some(step) = step {
+                    if begin < due {
+                        tokio::time::sleep_until(due.into()).await;
+                        begin = Instant::now();
+                    } else {
+                        // Late because the put before took so long: that counts.
+                        begin = due;
+                    }
+                    due += step;
+                }
                 if begin >= until {
                     return anyhow::Ok((latencies, puts));
                 }

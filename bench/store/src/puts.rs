@@ -13,6 +13,7 @@ pub(crate) async fn measure(plan: &Plan, both: [&Target; 2], report: &mut Report
             writers,
             keys: 10_000,
             value_bytes: 2000,
+            rate: None,
             warm_up: plan.seconds / 5,
             measure: plan.seconds,
         };

@@ -123,6 +123,7 @@ async fn quiet_phases(
         writers: 64,
         keys,
         value_bytes: VALUE,
+        rate: None,
         warm_up: Duration::ZERO,
         measure: Duration::from_secs(1),
     };

@@ -63,6 +63,7 @@ async fn once(plan: &Plan, target: &Target) -> Result<(f64, f64)> {
         writers: 64,
         keys: 1000,
         value_bytes: 2000,
+        rate: None,
         warm_up: Duration::ZERO,
         measure: plan.seconds,
     };

@@ -7,10 +7,50 @@ use crate::Outcome;
 
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("docs", &[]),
+    ("json", &[]),
+    ("yaml", &["json"]),
+    ("meta", &["json"]),
+    ("schema", &["json", "meta"]),
+    ("merge", &["json", "meta", "schema"]),
+    ("resources", &["json", "meta", "schema"]),
+    ("auth", &["json", "meta"]),
+    ("admission", &["auth", "json", "merge", "meta"]),
+    (
+        "apiserver",
+        &[
+            "admission",
+            "auth",
+            "docs",
+            "json",
+            "merge",
+            "meta",
+            "resources",
+            "schema",
+            "store",
+            "yaml",
+        ],
+    ),
+    (
+        "controllers",
+        &["apiserver", "auth", "json", "meta", "resources"],
+    ),
     ("store", &[]),
     ("store-etcd", &["store"]),
-    ("testkit", &["store"]),
-    ("pilothouse", &["store", "store-etcd"]),
+    ("testkit", &["apiserver", "auth", "pilothouse", "store"]),
+    (
+        "pilothouse",
+        &[
+            "admission",
+            "apiserver",
+            "auth",
+            "controllers",
+            "json",
+            "meta",
+            "store",
+            "store-etcd",
+        ],
+    ),
 ];
 
 /// Foreign crates that one crate of ours alone may know, but for tests.

@@ -1,0 +1,152 @@
+//! Timestamps: the four layouts go-yaml takes, read as Go's time.Parse reads them.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timestamp {
+    year: u32,
+    month: u32,
+    day: u32,
+    hour: u32,
+    minute: u32,
+    second: u32,
+    nanosecond: u32,
+    /// Minutes east of Greenwich.
+    offset: i32,
+}
+
+impl Timestamp {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let digits = bytes.iter().take_while(|it| it.is_ascii_digit()).count();
+        if digits != 4 || bytes.get(4) != Some(&b'-') {
+            return None;
+        }
+        let mut rest = Rest(&bytes[5..]);
+        let mut it = Self {
+            year: text[..4].parse().ok()?,
+            month: rest.number()?,
+            day: rest.after(b'-')?.number()?,
+            hour: 0,
+            minute: 0,
+            second: 0,
+            nanosecond: 0,
+            offset: 0,
+        };
+        if !(1..=12).contains(&it.month) || it.day < 1 || it.day > days_in(it.year, it.month) {
+            return None;
+        }
+        match rest.0 {
+            [] => return Some(it),
+            [b'T' | b't', more @ ..] => {
+                rest.0 = more;
+                it.time(&mut rest)?;
+                it.offset = rest.zone()?;
+            }
+            [b' ', more @ ..] => {
+                let spaces = more.iter().take_while(|it| **it == b' ').count();
+                rest.0 = &more[spaces..];
+                it.time(&mut rest)?;
+            }
+            _ => return None,
+        }
+        rest.0.is_empty().then_some(it)
+    }
+
+    fn time(&mut self, rest: &mut Rest<'_>) -> Option<()> {
+        self.hour = rest.number()?;
+        self.minute = rest.after(b':')?.number()?;
+        self.second = rest.after(b':')?.number()?;
+        self.nanosecond = rest.fraction();
+        (self.hour < 24 && self.minute < 60 && self.second < 60).then_some(())
+    }
+
+    /// RFC 3339, as Go writes a time in JSON.
+    pub(crate) fn to_rfc3339(self) -> String {
+        let mut text = format!(
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+            self.year, self.month, self.day, self.hour, self.minute, self.second
+        );
+        if self.nanosecond > 0 {
+            let fraction = format!(".{:09}", self.nanosecond);
+            text.push_str(fraction.trim_end_matches('0'));
+        }
+        if self.offset != 0 {
+            let sign = if self.offset < 0 { '-' } else { '+' };
+            let minutes = self.offset.unsigned_abs();
+            let (hours, minutes) = (minutes / 60, minutes % 60);
+            return format!("{text}{sign}{hours:02}:{minutes:02}");
+        }
+        text.push('Z');
+        text
+    }
+}
+
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    /// One or two digits.
+    fn number(&mut self) -> Option<u32> {
+        let len = self.0.iter().take(2).take_while(|it| it.is_ascii_digit());
+        let (digits, rest) = self.0.split_at(len.count());
+        self.0 = rest;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    }
+
+    fn after(&mut self, byte: u8) -> Option<&mut Self> {
+        self.0 = self.0.strip_prefix(&[byte])?;
+        Some(self)
+    }
+
+    /// Digits behind a dot (or a comma, which Go takes too); those past the ninth are dropped.
+    fn fraction(&mut self) -> u32 {
+        let [b'.' | b',', digits @ ..] = self.0 else {
+            return 0;
+        };
+        let len = digits.iter().take_while(|it| it.is_ascii_digit()).count();
+        if len == 0 {
+            return 0;
+        }
+        let nine = (0..9).map(|i| {
+            if i < len {
+                u32::from(digits[i] - b'0')
+            } else {
+                0
+            }
+        });
+        self.0 = &digits[len..];
+        nine.fold(0, |sum, digit| sum * 10 + digit)
+    }
+
+    fn zone(&mut self) -> Option<i32> {
+        match *self.0 {
+            [b'Z', ref rest @ ..] => {
+                self.0 = rest;
+                Some(0)
+            }
+            [sign @ (b'+' | b'-'), a, b, b':', c, d, ref rest @ ..] => {
+                let number = |a: u8, b: u8| {
+                    let both = a.is_ascii_digit() && b.is_ascii_digit();
+                    both.then(|| i32::from(a - b'0') * 10 + i32::from(b - b'0'))
+                };
+                let (hours, minutes) = (number(a, b)?, number(c, d)?);
+                if hours > 24 || minutes > 60 {
+                    return None;
+                }
+                self.0 = rest;
+                let offset = hours * 60 + minutes;
+                Some(if sign == b'-' { -offset } else { offset })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}

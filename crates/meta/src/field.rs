@@ -1,0 +1,7 @@
+//! Where in an object something is wrong, and what: `spec.replicas: Invalid value: -1: must be greater than ...`.
+
+mod error;
+mod path;
+
+pub use error::{Error, ErrorKind, aggregate, join};
+pub use path::Path;

@@ -1,0 +1,24 @@
+//! What an object may look like. A schema is data: built-in kinds and custom resources take the same road.
+//!
+//! A [`Schema`] is a root in an arena of [`Node`]s; a [`Place`] walks it alongside a value. Types that contain
+//! themselves (`JSONSchemaProps`) are cycles in the arena.
+
+mod base64;
+mod builtin;
+mod canonical;
+mod decode;
+mod import;
+mod node;
+pub mod protobuf;
+pub mod structural;
+mod unknown;
+
+pub use builtin::{Builtin, builtin};
+pub use canonical::{canonical, empty_lists_to_null, order};
+pub use decode::{DecodeError, check_types};
+pub use import::with_object_meta;
+pub use node::{
+    Arena, Field, Format, Go, GoField, Inside, ListType, MapType, Member, Node, NodeId, Patch,
+    Place, Schema, Shape,
+};
+pub use unknown::{prune, unknown, unknown_paths};

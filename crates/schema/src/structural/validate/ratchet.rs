@@ -1,0 +1,105 @@
+//! Which old value a new one comes from.
+
+use std::collections::HashMap;
+
+use json::{Text, Value};
+
+use crate::{ListType, Place, Shape};
+
+/// An old value, and its place in the structure of the schema.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) value: &'a Value,
+}
+
+impl<'a> Old<'a> {
+    /// The old value of a field. The type of the whole object is not seen to change: both are of the new one.
+    pub(super) fn field(self, path: &str, name: &str) -> Option<Old<'a>> {
+        if path.is_empty() && matches!(name, "apiVersion" | "kind") {
+            return None;
+        }
+        self.child(name)
+    }
+
+    fn child(self, name: &str) -> Option<Old<'a>> {
+        let rules = self.place.node().rules.as_ref()?;
+        let property = rules.properties.iter().find(|it| it.0 == *name);
+        Some(Old {
+            place: self.place.at(property.map(|it| it.1).or(rules.additional)?),
+            value: self.value.get(name)?,
+        })
+    }
+
+    /// Only items of a list that is a map can be told from each other.
+    pub(super) fn items(self) -> Option<Items<'a>> {
+        let Shape::List {
+            items,
+            list_type: ListType::Map(keys),
+        } = self.place.shape()
+        else {
+            return None;
+        };
+        let mut known = HashMap::new();
+        for item in self.value.as_array()? {
+            if let Some(key) = key(keys, item) {
+                known.entry(key).or_insert(item);
+            }
+        }
+        Some(Items {
+            place: self.place.at(*items),
+            keys,
+            known,
+        })
+    }
+
+    /// Unchanged. A field that the schema does not know counts as changed.
+    pub(super) fn is(self, new: &Value) -> bool {
+        match (self.value, new) {
+            (Value::Array(old), Value::Array(new)) => {
+                let same = |items: Items<'_>| {
+                    new.iter()
+                        .all(|it| items.find(it).is_some_and(|old| old.is(it)))
+                };
+                old.len() == new.len() && self.items().map_or_else(|| old == new, same)
+            }
+            (Value::Object(old), Value::Object(new)) => {
+                let same = |(key, value): (&Text, &Value)| {
+                    self.child(key).is_some_and(|old| old.is(value))
+                };
+                old.len() == new.len() && new.iter().all(same)
+            }
+            (old, new) => old == new,
+        }
+    }
+}
+
+/// The old items of a list, by their keys.
+pub(super) struct Items<'a> {
+    place: Place<'a>,
+    keys: &'a [Text],
+    known: HashMap<String, &'a Value>,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn find(&self, new: &Value) -> Option<Old<'a>> {
+        let value = self.known.get(&key(self.keys, new)?)?;
+        Some(Old {
+            place: self.place,
+            value,
+        })
+    }
+}
+
+/// Of an item that has all keys, each of them a scalar.
+fn key(keys: &[Text], item: &Value) -> Option<String> {
+    let mut out = String::new();
+    for key in keys {
+        match item.get(key)? {
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+            scalar => out.push_str(&scalar.to_string()),
+        }
+        out.push('\0');
+    }
+    Some(out)
+}

@@ -1,0 +1,171 @@
+//! Fields that no schema names: found for strict reading, dropped by pruning.
+//!
+//! Built-in types know their fields as Go's do. Structural schemas prune as upstream's algorithm does: below
+//! `x-kubernetes-preserve-unknown-fields` unknown fields stay, and known ones are pruned again.
+
+use std::fmt::Write as _;
+
+use json::{Object, Value};
+use meta::go::quote;
+
+use crate::{Format, Place};
+
+/// No more are reported, as upstream has it.
+const MOST: usize = 100;
+
+/// A line for each unknown field: `unknown field "spec.foo"`.
+pub fn unknown(place: Place<'_>, value: &Value) -> Vec<String> {
+    let paths = unknown_paths(place, value);
+    let lines = paths
+        .iter()
+        .map(|path| format!("unknown field {}", quote(path)));
+    lines.collect()
+}
+
+/// The paths alone.
+pub fn unknown_paths(place: Place<'_>, value: &Value) -> Vec<String> {
+    let mut found = Found {
+        path: String::new(),
+        paths: Vec::new(),
+    };
+    found.value(place, value, true, false);
+    if place.node().go.is_none() {
+        found.paths.sort();
+    }
+    found.paths
+}
+
+/// Drops unknown fields. The value is an object of its own: it keeps apiVersion, kind and metadata.
+pub fn prune(place: Place<'_>, value: &mut Value) {
+    prune_value(place, value, true, false);
+}
+
+enum Below<'a> {
+    Known(Place<'a>),
+    /// Kept as it is.
+    Kept,
+    Unknown,
+}
+
+/// Within a list whose unknown fields are kept, those of its items are.
+fn below<'a>(place: Place<'a>, is_object: bool, kept: bool, key: &str) -> Below<'a> {
+    let node = place.node();
+    let is_meta = matches!(key, "apiVersion" | "kind" | "metadata");
+    if is_meta && (is_object || node.embedded) && node.go.is_none() {
+        return Below::Kept;
+    }
+    match place.field(key) {
+        Some(place) => Below::Known(place),
+        None if kept || node.preserve_unknown || opaque(place) => Below::Kept,
+        None => Below::Unknown,
+    }
+}
+
+/// A built-in type that reads itself.
+fn opaque(place: Place<'_>) -> bool {
+    place.node().format != Format::None
+}
+
+fn prune_value(place: Place<'_>, value: &mut Value, is_object: bool, kept: bool) {
+    match value {
+        Value::Object(object) => {
+            object.retain(|key, value| match below(place, is_object, kept, key) {
+                Below::Known(place) => {
+                    prune_value(place, value, false, false);
+                    true
+                }
+                Below::Kept => true,
+                Below::Unknown => false,
+            });
+        }
+        Value::Array(items) => {
+            let kept = kept || place.node().preserve_unknown || opaque(place);
+            for item in items {
+                match place.items() {
+                    Some(place) => prune_value(place, item, false, kept),
+                    None if kept => {}
+                    None => strip(item),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Where there is no schema at all, nothing is known.
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(object) => *object = Object::new(),
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+struct Found {
+    path: String,
+    paths: Vec<String>,
+}
+
+impl Found {
+    fn value(&mut self, place: Place<'_>, value: &Value, is_object: bool, kept: bool) {
+        let length = self.path.len();
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object.iter() {
+                    if length > 0 {
+                        self.path.push('.');
+                    }
+                    self.path.push_str(key);
+                    match below(place, is_object, kept, key) {
+                        Below::Known(place) => self.value(place, value, false, false),
+                        Below::Kept => {}
+                        Below::Unknown => self.report(),
+                    }
+                    self.path.truncate(length);
+                }
+            }
+            Value::Array(items) => {
+                let kept = kept || place.node().preserve_unknown || opaque(place);
+                for (index, item) in items.iter().enumerate() {
+                    let _ = write!(self.path, "[{index}]");
+                    match place.items() {
+                        Some(place) => self.value(place, item, false, kept),
+                        // Go's decoder tells a list that should be none by its type, not by its fields.
+                        None if kept || place.node().go.is_some() => {}
+                        None => self.all(item),
+                    }
+                    self.path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Without a schema, nothing is known.
+    fn all(&mut self, value: &Value) {
+        let length = self.path.len();
+        match value {
+            Value::Object(object) => {
+                for key in object.keys() {
+                    let _ = write!(self.path, ".{key}");
+                    self.report();
+                    self.path.truncate(length);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let _ = write!(self.path, "[{index}]");
+                    self.all(item);
+                    self.path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn report(&mut self) {
+        if self.paths.len() < MOST {
+            self.paths.push(self.path.clone());
+        }
+    }
+}

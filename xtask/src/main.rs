@@ -2,6 +2,7 @@
 
 mod layers;
 mod soak;
+mod tables;
 
 use std::process::{Command, ExitCode};
 
@@ -12,6 +13,7 @@ cargo xtask COMMAND
 
   check     what CI checks besides the tests: format, lints, layers
   layers    only the direction of dependencies and the list of them
+  tables    write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
   soak      crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench     side by side with etcd: prints ratios and their bars [arguments of bench-store]
   engines   the measurement behind the choice of storage engine [arguments of bench-engines]
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.first().map(String::as_str) {
         Some("check") => check(),
         Some("layers") => layers::check(),
+        Some("tables") => tables::run(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
         Some("engines") => bench("engines", rest),

@@ -1,0 +1,94 @@
+//! A service that changes its type gives back what only the old type needs, unless the user changes that too.
+
+use json::{Object, Value};
+
+use super::kinds::put;
+use crate::defaults::made;
+use crate::read::Read;
+
+pub(super) fn update(new: &mut Object, old: &Value) {
+    let now = Value::Object(new.clone());
+    let Some(spec) = made(new, "spec") else {
+        return;
+    };
+    let equal = |key: &str| {
+        let find = |it: &Value| {
+            it.get("spec")
+                .and_then(|it| it.get(key))
+                .filter(|it| !it.is_null())
+                .cloned()
+        };
+        find(old) == find(&now)
+    };
+    let lost = |needs: fn(&Value) -> bool| needs(old) && !needs(&now);
+    if lost(needs_cluster_ip) {
+        if equal("clusterIP") && equal("clusterIPs") {
+            spec.remove("clusterIP");
+            spec.remove("clusterIPs");
+        }
+        for key in ["ipFamilies", "ipFamilyPolicy"] {
+            if equal(key) {
+                spec.remove(key);
+            }
+        }
+    }
+    if lost(needs_node_port) && no_new_node_ports(&now, old) {
+        crate::defaults::each(spec, "ports", |port| put(port, "nodePort", None));
+    }
+    if lost(needs_health_check) && equal("healthCheckNodePort") {
+        spec.remove("healthCheckNodePort");
+    }
+    if lost(is_balanced) {
+        for key in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
+            if equal(key) {
+                spec.remove(key);
+            }
+        }
+    }
+    if lost(is_exposed) && equal("externalTrafficPolicy") {
+        spec.remove("externalTrafficPolicy");
+    }
+    if !is_balanced(&now)
+        && let Some(status) = made(new, "status")
+    {
+        status.insert("loadBalancer", Object::new());
+    }
+}
+
+fn kind(service: &Value) -> &str {
+    service.text("spec.type")
+}
+
+fn needs_cluster_ip(service: &Value) -> bool {
+    kind(service) != "ExternalName"
+}
+
+fn needs_node_port(service: &Value) -> bool {
+    matches!(kind(service), "NodePort" | "LoadBalancer")
+}
+
+fn needs_health_check(service: &Value) -> bool {
+    is_balanced(service) && service.text("spec.externalTrafficPolicy") == "Local"
+}
+
+fn is_balanced(service: &Value) -> bool {
+    kind(service) == "LoadBalancer"
+}
+
+fn is_exposed(service: &Value) -> bool {
+    needs_node_port(service)
+        || kind(service) == "ClusterIP" && !service.list("spec.externalIPs").is_empty()
+}
+
+fn no_new_node_ports(new: &Value, old: &Value) -> bool {
+    let ports = |it: &Value| -> Vec<i64> {
+        it.list("spec.ports")
+            .iter()
+            .map(|it| it.int("nodePort"))
+            .collect()
+    };
+    let before = ports(old);
+    ports(new)
+        .iter()
+        .all(|port| *port == 0 || before.contains(port))
+}

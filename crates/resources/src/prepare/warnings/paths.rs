@@ -1,0 +1,124 @@
+//! Volumes in which two entries would be one file, or one a file and the other a directory.
+
+use json::Value;
+use meta::go::quote;
+
+use crate::read::Read;
+
+/// With how many earlier ones a path is compared.
+const MOST: usize = 1000;
+
+pub(super) fn check(volumes: &[Value], all: &mut Vec<String>) {
+    for volume in volumes {
+        let name = quote(volume.text("name"));
+        for (key, kind, named) in [
+            ("configMap", "ConfigMap", "name"),
+            ("secret", "Secret", "secretName"),
+            ("downwardAPI", "DownwardAPI", ""),
+        ] {
+            let Some(source) = volume.find(key) else {
+                continue;
+            };
+            let title = match named {
+                "" => kind.to_owned(),
+                _ => format!("{kind} {}", quote(source.text(named))),
+            };
+            overlaps(items(source, ""), &name, &title, all);
+        }
+        if volume.has("projected") {
+            let mut paths = Vec::new();
+            for source in volume.list("projected.sources") {
+                if source.as_object().is_none_or(json::Object::is_empty) {
+                    all.push(format!("volume {name} (Projected) has no sources provided"));
+                } else {
+                    paths.extend(projection(source));
+                }
+            }
+            overlaps(paths, &name, "Projected", all);
+        }
+    }
+}
+
+/// A path, and where it comes from.
+struct Entry {
+    path: String,
+    source: String,
+}
+
+impl std::fmt::Display for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&quote(&self.path))?;
+        match self.source.as_str() {
+            "" => Ok(()),
+            source => write!(f, " ({source})"),
+        }
+    }
+}
+
+fn entry(path: &str, source: &str) -> Entry {
+    Entry {
+        path: path.trim_end_matches('/').to_owned(),
+        source: source.to_owned(),
+    }
+}
+
+fn items(source: &Value, title: &str) -> Vec<Entry> {
+    let items = source.list("items").iter();
+    items.map(|it| entry(it.text("path"), title)).collect()
+}
+
+fn projection(source: &Value) -> Vec<Entry> {
+    for (key, kind) in [("configMap", "ConfigMap"), ("secret", "Secret")] {
+        if let Some(found) = source.find(key) {
+            return items(found, &format!("{kind} {}", quote(found.text("name"))));
+        }
+    }
+    if let Some(found) = source.find("downwardAPI") {
+        return items(found, "DownwardAPI");
+    }
+    if let Some(found) = source.find("serviceAccountToken") {
+        return vec![entry(found.text("path"), "ServiceAccountToken")];
+    }
+    if let Some(found) = source.find("clusterTrustBundle") {
+        let name = if found.has("name") {
+            "name"
+        } else {
+            "signerName"
+        };
+        let title = format!("ClusterTrustBundle {}", quote(found.text(name)));
+        return vec![entry(found.text("path"), &title)];
+    }
+    let Some(found) = source.find("podCertificate") else {
+        return Vec::new();
+    };
+    let all = [
+        ("certificateChainPath", "PodCertificate chain"),
+        ("keyPath", "PodCertificate key"),
+        ("credentialBundlePath", "PodCertificate credential bundle"),
+    ];
+    let all = all.iter().map(|(key, title)| entry(found.text(key), title));
+    all.filter(|it| !it.path.is_empty()).collect()
+}
+
+fn overlaps(entries: Vec<Entry>, volume: &str, title: &str, all: &mut Vec<String>) {
+    let mut seen: Vec<Entry> = Vec::new();
+    for entry in entries
+        .into_iter()
+        .filter(|it| !it.path.is_empty())
+        .take(MOST)
+    {
+        for other in seen.iter().filter(|it| touches(&it.path, &entry.path)) {
+            all.push(format!(
+                "volume {volume} ({title}): overlapping paths: {entry} with {other}"
+            ));
+        }
+        seen.push(entry);
+    }
+}
+
+/// Equal, or one is above the other.
+fn touches(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let rest = long.strip_prefix(short);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+}

@@ -1,0 +1,83 @@
+//! Leases and runtime classes.
+
+use super::errors::Errors;
+use super::field::Field;
+use super::object_meta::{self, Named};
+
+pub(super) mod leases {
+    //! `Lease`
+
+    use super::{Errors, Field, Named, object_meta};
+
+    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+        object_meta::create(e, it, Named::SUBDOMAIN);
+        spec(e, &it.child("spec"));
+    }
+
+    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+        object_meta::update(e, new, old);
+        spec(e, &new.child("spec"));
+    }
+
+    fn spec(e: &mut Errors, it: &Field) {
+        let (duration, strategy) = (it.child("leaseDurationSeconds"), it.child("strategy"));
+        if duration.opt_int().is_some_and(|it| it <= 0) {
+            e.invalid(&duration, "must be greater than 0");
+        }
+        e.non_negative(&it.child("leaseTransitions"));
+        if strategy.is_set() {
+            let at = strategy.below("strategy");
+            if strategy.str().contains('/') {
+                e.qualified_name(&at);
+            } else {
+                e.one_of(&at, &["OldestEmulationVersion"]);
+            }
+        }
+        let holder = it.child("preferredHolder");
+        if !holder.is_empty() && strategy.is_empty() {
+            e.forbidden(&holder, "may only be specified if `strategy` is defined");
+        }
+    }
+}
+
+pub(super) mod runtime_classes {
+    //! `RuntimeClass`
+
+    use super::{Errors, Field, Named, object_meta};
+    use crate::validate::pod::resources::overhead;
+    use crate::validate::pod::scheduling::tolerations;
+
+    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+        object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
+        let handler = it.child("handler");
+        e.late(|e| {
+            if e.required_text(&handler) {
+                e.dns_label(&handler);
+            }
+        });
+        let fixed = it.children(&["overhead", "podFixed"]);
+        if fixed.is_set() {
+            overhead(e, &it.child("overhead").with(fixed.value));
+        }
+        let scheduling = it.child("scheduling");
+        e.labels(&scheduling.child("nodeSelector"));
+        let all = scheduling.child("tolerations");
+        tolerations(e, &all);
+        let key = |it: &json::Value| {
+            ["key", "operator", "value", "effect"].map(|name| it.get(name).cloned())
+        };
+        for (index, it) in all.items().enumerate() {
+            if all.list()[..index]
+                .iter()
+                .any(|other| key(other) == key(it.value))
+            {
+                e.duplicate(&it);
+            }
+        }
+    }
+
+    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+        object_meta::update(e, new, old);
+        e.late(|e| e.immutable(&new.child("handler"), &old.child("handler")));
+    }
+}

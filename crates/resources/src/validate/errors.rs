@@ -1,0 +1,122 @@
+//! What was found wrong, in upstream's order.
+
+use json::Value;
+use meta::field::Error;
+
+use super::field::Field;
+use super::go_form::go_form;
+
+/// Upstream appends what its declarative rules say to what its handwritten rules say, and drops the handwritten twin:
+/// such errors go to `late`.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    list: Vec<Error>,
+    late: Vec<Error>,
+}
+
+impl Errors {
+    pub(crate) fn into_list(mut self) -> Vec<Error> {
+        self.list.append(&mut self.late);
+        self.list
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len() + self.late.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.list.append(&mut other.list);
+        self.late.append(&mut other.late);
+    }
+
+    /// What the rules find goes to the end of all errors.
+    pub(crate) fn late(&mut self, rules: impl FnOnce(&mut Self)) {
+        let mut found = Self::default();
+        rules(&mut found);
+        self.late.append(&mut found.list);
+        self.late.append(&mut found.late);
+    }
+
+    pub(crate) fn push(&mut self, error: Error) {
+        self.list.push(error);
+    }
+
+    pub(crate) fn push_all(&mut self, errors: Vec<Error>) {
+        self.list.extend(errors);
+    }
+
+    pub(crate) fn required(&mut self, at: &Field, detail: &str) {
+        self.push(Error::required(at.path, detail));
+    }
+
+    pub(crate) fn forbidden(&mut self, at: &Field, detail: &str) {
+        self.push(Error::forbidden(at.path, detail));
+    }
+
+    /// The field's own value is wrong.
+    pub(crate) fn invalid(&mut self, at: &Field, detail: &str) {
+        self.push(Error::invalid(at.path, shown(at.value), detail));
+    }
+
+    pub(crate) fn invalid_value(&mut self, at: &Field, value: impl Into<Value>, detail: &str) {
+        self.push(Error::invalid(at.path, value, detail));
+    }
+
+    /// The value as upstream's internal type of that name prints it.
+    pub(crate) fn invalid_as(&mut self, kind: &str, at: &Field, detail: &str) {
+        self.invalid_value(at, go_form(kind, at.value), detail);
+    }
+
+    /// One error for each sentence.
+    pub(crate) fn invalid_all(&mut self, at: &Field, details: Vec<String>) {
+        for detail in details {
+            self.push(Error::invalid(at.path, shown(at.value), detail));
+        }
+    }
+
+    pub(crate) fn not_supported(&mut self, at: &Field, supported: &[&str]) {
+        self.push(Error::not_supported(at.path, shown(at.value), supported));
+    }
+
+    pub(crate) fn duplicate(&mut self, at: &Field) {
+        self.push(Error::duplicate(at.path, shown(at.value)));
+    }
+
+    pub(crate) fn duplicate_value(&mut self, at: &Field, value: impl Into<Value>) {
+        self.push(Error::duplicate(at.path, value));
+    }
+
+    pub(crate) fn not_found(&mut self, at: &Field) {
+        self.push(Error::not_found(at.path, shown(at.value)));
+    }
+
+    pub(crate) fn too_long(&mut self, at: &Field, max: usize) {
+        self.push(Error::too_long(at.path, max));
+    }
+
+    pub(crate) fn too_many(&mut self, at: &Field, max: usize) {
+        self.push(Error::too_many(at.path, Some(at.len()), max));
+    }
+}
+
+/// Nothing reads as an empty text; maps print in the order of their keys, as Go prints them.
+fn shown(value: &Value) -> Value {
+    match value {
+        Value::Null => "".into(),
+        other => {
+            let mut other = other.clone();
+            sort(&mut other);
+            other
+        }
+    }
+}
+
+fn sort(value: &mut Value) {
+    if let Value::Object(object) = value {
+        object.sort_keys();
+    }
+}

@@ -1,0 +1,255 @@
+//! What of a pod may change.
+
+use json::Value;
+
+use super::{annotations, metadata_and_spec};
+use crate::validate::diff::diff;
+use crate::validate::errors::Errors;
+use crate::validate::field::{Field, text};
+use crate::validate::go_form::go_form;
+use crate::validate::object_meta;
+use crate::validate::same::same;
+
+const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    common(e, new, old);
+    let (spec, was) = (new.child("spec"), old.child("spec"));
+    for name in ["containers", "initContainers"] {
+        if !images(e, &spec.child(name), &was.child(name)) {
+            return;
+        }
+    }
+    if !deadline(
+        e,
+        &spec.child("activeDeadlineSeconds"),
+        &was.child("activeDeadlineSeconds"),
+    ) {
+        return;
+    }
+    added_tolerations(e, &spec.child("tolerations"), &was.child("tolerations"));
+    deleted_gates(
+        e,
+        &spec.child("schedulingGates"),
+        &was.child("schedulingGates"),
+    );
+    if same(spec.value, was.value) {
+        return;
+    }
+    let mut munged = spec.value.clone();
+    munge(&mut munged, was.value);
+    if !was.child("schedulingGates").is_empty() {
+        gated(e, &spec, &was, &mut munged);
+    }
+    let (now, before) = (go_form("PodSpec", &munged), go_form("PodSpec", was.value));
+    if !same(&now, &before) {
+        let diff = diff(&before, &now);
+        let why = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
+        e.forbidden(&spec, &why);
+    }
+}
+
+fn common(e: &mut Errors, new: &Field, old: &Field) {
+    object_meta::update(e, new, old);
+    metadata_and_spec(e, new);
+    annotation_updates(e, new, old);
+}
+
+pub(super) fn annotation_updates(e: &mut Errors, new: &Field, old: &Field) {
+    let (it, was) = (new.child("metadata"), old.child("metadata"));
+    let all = it.child("annotations");
+    annotations::updated(e, &all, &was.child("annotations"));
+    annotations::annotations(e, &all, &new.child("spec"));
+}
+
+/// Says whether there is a container for each there was.
+fn images(e: &mut Errors, new: &Field, old: &Field) -> bool {
+    if new.len() != old.len() {
+        e.forbidden(new, "pod updates may not add or remove containers");
+        return false;
+    }
+    for container in new.items() {
+        e.required_text(&container.child("image"));
+        super::containers::image_without_space(e, &container);
+    }
+    true
+}
+
+/// It may be set, and made shorter.
+fn deadline(e: &mut Errors, new: &Field, old: &Field) -> bool {
+    let before = e.len();
+    match (new.opt_int(), old.opt_int()) {
+        (Some(seconds), was) => {
+            e.range(new, 0, i64::from(i32::MAX));
+            if e.len() == before && was.is_some_and(|was| was < seconds) {
+                e.invalid(new, "must be less than or equal to previous value");
+            }
+            e.len() == before
+        }
+        (None, Some(_)) => {
+            let text = "must not update from a positive integer to nil value";
+            e.invalid_value(new, Value::Null, text);
+            true
+        }
+        (None, None) => true,
+    }
+}
+
+fn added_tolerations(e: &mut Errors, new: &Field, old: &Field) {
+    let key =
+        |it: &Value| ["key", "operator", "value", "effect"].map(|name| text(it, name).to_owned());
+    for was in old.list() {
+        if !new.list().iter().any(|it| key(it) == key(was)) {
+            let text = "existing toleration can not be modified except its tolerationSeconds";
+            return e.forbidden(new, text);
+        }
+    }
+    super::scheduling::tolerations(e, new);
+}
+
+fn deleted_gates(e: &mut Errors, new: &Field, old: &Field) {
+    for gate in new.items() {
+        let name = gate.text("name");
+        if !old.list().iter().any(|it| text(it, "name") == name) {
+            let why = format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            e.forbidden(&gate.child("name"), &why);
+        }
+    }
+}
+
+/// Takes back what was allowed to change.
+fn munge(munged: &mut Value, old: &Value) {
+    for name in ["containers", "initContainers"] {
+        let images = old.get(name).and_then(Value::as_array);
+        let items = munged.get_mut(name).and_then(Value::as_array_mut);
+        for (new, old) in items
+            .into_iter()
+            .flatten()
+            .zip(images.into_iter().flatten())
+        {
+            take_back(new, old, "image");
+        }
+    }
+    for name in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        take_back(munged, old, name);
+    }
+    let grace = "terminationGracePeriodSeconds";
+    let negative = old
+        .get(grace)
+        .and_then(Value::as_i64)
+        .is_some_and(|it| it < 0);
+    if negative && munged.get(grace).and_then(Value::as_i64) == Some(1) {
+        take_back(munged, old, grace);
+    }
+}
+
+pub(super) fn take_back(munged: &mut Value, old: &Value, name: &str) {
+    if let Some(object) = munged.as_object_mut() {
+        match old.get(name) {
+            Some(value) => {
+                object.insert(name, value.clone());
+            }
+            None => {
+                object.remove(name);
+            }
+        }
+    }
+}
+
+/// As long as a pod waits, it may say more precisely where it wants to run.
+fn gated(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
+    let (selector, had) = (spec.child("nodeSelector"), was.child("nodeSelector"));
+    if had
+        .pairs()
+        .any(|(key, value)| selector.value.get(key) != Some(value))
+    {
+        let text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        e.invalid(&selector, text);
+    }
+    take_back(munged, was.value, "nodeSelector");
+    let affinity = spec.child("affinity");
+    let (new, old) = (
+        affinity.child("nodeAffinity"),
+        was.children(&["affinity", "nodeAffinity"]),
+    );
+    if same(new.value, old.value) {
+        return;
+    }
+    let required = &[
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ];
+    let (terms, had) = (new.children(required), old.children(required));
+    if !had.is_empty() && had.len() != terms.len() {
+        let text = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        e.invalid_as("[]NodeSelectorTerm", &terms, text);
+    } else {
+        for (term, had) in terms.items().zip(had.items()) {
+            if !only_added(&term, &had) {
+                let text = "only additions are allowed (no mutations or deletions)";
+                e.invalid_as("NodeSelectorTerm", &term, text);
+            }
+        }
+    }
+    let empty = Value::Object(json::Object::new());
+    let had = was.value.get("affinity").unwrap_or(&empty);
+    if let Some(object) = munged.as_object_mut() {
+        let affinity = object.get_or_insert("affinity");
+        if affinity.is_null() {
+            *affinity = empty.clone();
+        }
+        take_back(affinity, had, "nodeAffinity");
+        if affinity.as_object().is_some_and(json::Object::is_empty) && !was.has("affinity") {
+            object.remove("affinity");
+        }
+    }
+}
+
+fn only_added(new: &Field, old: &Field) -> bool {
+    let lists = ["matchExpressions", "matchFields"];
+    if lists.iter().all(|name| old.child(name).is_empty()) {
+        return lists.iter().all(|name| new.child(name).is_empty());
+    }
+    lists.iter().all(|name| {
+        let (new, old) = (new.child(name).list(), old.child(name).list());
+        new.len() >= old.len() && new.iter().zip(old).all(|(new, old)| same(new, old))
+    })
+}
+
+/// The way debug containers come into a running pod, and never out.
+pub(in crate::validate) fn update_ephemeral_containers(e: &mut Errors, new: &Field, old: &Field) {
+    if old
+        .children(&["metadata", "annotations"])
+        .has(annotations::MIRROR)
+    {
+        let text = "static pods do not support ephemeral containers";
+        return e.push(meta::field::Error::forbidden(
+            meta::field::Path::new(""),
+            text,
+        ));
+    }
+    common(e, new, old);
+    let spec = new.child("spec");
+    let all = spec.child("ephemeralContainers");
+    for was in old.children(&["spec", "ephemeralContainers"]).list() {
+        let name = text(was, "name");
+        let quoted = meta::go::quote(name);
+        match all.list().iter().find(|it| text(it, "name") == name) {
+            None => {
+                let why = format!("existing ephemeral containers {quoted} may not be removed\n");
+                e.forbidden(&all, &why);
+            }
+            Some(it) => {
+                let form = |it| go_form("EphemeralContainer", it);
+                let (now, before) = (form(it), form(was));
+                if !same(&now, &before) {
+                    let diff = diff(&before, &now);
+                    let why = format!(
+                        "existing ephemeral containers {quoted} may not be changed\n{diff}"
+                    );
+                    e.forbidden(&all, &why);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Acting as someone else: the headers, and whether one may.
+//!
+//! Constrained impersonation (KEP-5284, on by default since 1.36) is tried mode by mode, then the old verb
+//! `impersonate`.
+
+mod check;
+mod headers;
+mod mode;
+
+use crate::authorizer::Authorizer;
+use crate::{Attributes, User, forbidden};
+
+pub use headers::{is_header, wanted};
+
+/// Who the request goes on as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impersonated {
+    pub user: User,
+    /// The verb that allowed it, for the audit log; empty for the old one.
+    pub constraint: String,
+}
+
+/// Why not: the Status is Forbidden, about this object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Forbidden {
+    pub message: String,
+    pub api_group: String,
+    pub resource: String,
+    pub name: String,
+}
+
+impl Forbidden {
+    pub(crate) fn new(attributes: &Attributes, reason: &str) -> Self {
+        Self {
+            message: forbidden::message(attributes, reason),
+            api_group: attributes.api_group.to_owned(),
+            resource: attributes.resource.to_owned(),
+            name: attributes.name.to_owned(),
+        }
+    }
+}
+
+/// Asks whether who sends the request may send it as the wanted user; the attributes are the request's own.
+pub async fn impersonate(
+    authorizer: &dyn Authorizer,
+    attributes: &Attributes<'_>,
+    wanted: &User,
+) -> Result<Impersonated, Forbidden> {
+    let mut first = None;
+    for mode in mode::MODES {
+        if !mode.applies(wanted, attributes.user) {
+            continue;
+        }
+        match check::check(authorizer, mode, attributes, wanted).await {
+            Ok(user) => return Ok(user),
+            // The error of the narrowest mode is the one that helps.
+            Err(refusal) => first = first.or(Some(refusal)),
+        }
+    }
+    Err(first.unwrap_or_else(|| Forbidden::new(attributes, "all impersonation modes failed")))
+}

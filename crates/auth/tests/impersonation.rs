@@ -1,0 +1,588 @@
+//! Upstream's filter tests: the old verb, and constrained impersonation.
+#![allow(
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    reason = "tables of cases"
+)]
+
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use auth::impersonation::{Impersonated, impersonate, is_header, wanted};
+use auth::{Answer, Attributes, Authorizer, Decision, User};
+
+/// Nothing here has to wait.
+fn now<T>(future: impl Future<Output = T> + Send) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("nothing to wait for"),
+    }
+}
+
+/// A rule of the fake authorizer, which notes what it was asked.
+#[derive(Debug)]
+struct Fake {
+    allows: fn(&Attributes) -> bool,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Fake {
+    fn new(allows: fn(&Attributes) -> bool) -> Self {
+        Self {
+            allows,
+            asked: Mutex::default(),
+        }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+impl Authorizer for Fake {
+    fn authorize<'a>(&'a self, it: Attributes<'a>) -> Answer<'a> {
+        let allowed = (self.allows)(&it);
+        let sign = if allowed { "+" } else { "-" };
+        let sub = if it.subresource.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", it.subresource)
+        };
+        let namespace = if it.namespace.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", it.namespace)
+        };
+        let text = format!(
+            "{sign}{} {}:{}{sub} {}{namespace}",
+            it.verb, it.api_group, it.resource, it.name
+        );
+        self.asked.lock().unwrap().push(text);
+        if allowed {
+            Decision::allow("").into()
+        } else {
+            Decision::no_opinion("deny by default").into()
+        }
+    }
+}
+
+fn groups(attributes: &Attributes, at: usize) -> String {
+    attributes.user.groups.get(at).cloned().unwrap_or_default()
+}
+
+/// Upstream's authorizer for the old verb.
+fn legacy(it: &Attributes) -> bool {
+    if it.user.name == "system:admin" {
+        return true;
+    }
+    let authentication = it.api_group == "authentication.k8s.io";
+    it.verb == "impersonate"
+        && match (&*groups(it, 0), &*groups(it, 1), it.resource) {
+            ("wheel" | "regular-impersonater", _, "users")
+            | ("sa-impersonater", _, "serviceaccounts")
+            | (_, "group-impersonater", "groups")
+            | (_, "escaped-scopes" | "almost-escaped-scopes", _) => true,
+            (_, "extra-setter-scopes", "userextras") => it.subresource == "scopes",
+            (_, "extra-setter-particular-scopes", "userextras") => {
+                it.subresource == "scopes" && it.name == "scope-a" && authentication
+            }
+            (_, "extra-setter-project", "userextras") => {
+                it.subresource == "project" && authentication
+            }
+            ("everything-impersonater", _, "users" | "groups") => it.api_group.is_empty(),
+            ("everything-impersonater", _, "uids") => it.name == "some-uid" && authentication,
+            ("everything-impersonater", _, "userextras") => {
+                it.subresource == "scopes" && authentication
+            }
+            _ => false,
+        }
+}
+
+fn headers(text: &[(&'static str, &'static str)]) -> Result<Option<User>, String> {
+    wanted(text.iter().copied())
+}
+
+#[test]
+fn the_old_verb() {
+    type Headers<'a> = &'a [(&'static str, &'static str)];
+    type Expected<'a> = Option<(&'a [&'a str], &'a str, &'a [(&'a str, &'a [&'a str])])>;
+    let (u, g, i) = ("impersonate-user", "impersonate-group", "impersonate-uid");
+    let s = "impersonate-extra-scopes";
+    let cases: [(&str, &[&str], Headers, Expected); 23] = [
+        ("x", &[], &[(u, "anyone")], None),
+        (
+            "dev",
+            &["wheel"],
+            &[(u, "system:admin"), (g, "some-group")],
+            None,
+        ),
+        (
+            "dev",
+            &["wheel", "group-impersonater"],
+            &[(u, "system:admin"), (g, "some-group")],
+            Some((&["some-group", "system:authenticated"], "", &[])),
+        ),
+        (
+            "dev",
+            &["wheel"],
+            &[(u, "system:admin"), (g, "some-group"), (s, "scope-a")],
+            None,
+        ),
+        (
+            "dev",
+            &["wheel", "extra-setter-project"],
+            &[(u, "system:admin"), (g, "some-group"), (s, "scope-a")],
+            None,
+        ),
+        (
+            "dev",
+            &["wheel", "extra-setter-particular-scopes"],
+            &[(u, "system:admin"), (s, "scope-a"), (s, "scope-b")],
+            None,
+        ),
+        (
+            "dev",
+            &["wheel", "extra-setter-particular-scopes"],
+            &[(u, "system:admin"), (s, "scope-a")],
+            Some((&["system:authenticated"], "", &[("scopes", &["scope-a"])])),
+        ),
+        (
+            "dev",
+            &["wheel", "extra-setter-scopes"],
+            &[(u, "system:admin"), (s, "scope-a"), (s, "scope-b")],
+            Some((
+                &["system:authenticated"],
+                "",
+                &[("scopes", &["scope-a", "scope-b"])],
+            )),
+        ),
+        (
+            "dev",
+            &["wheel", "escaped-scopes"],
+            &[
+                (u, "system:admin"),
+                (
+                    "impersonate-extra-example.com%2fescaped%e1%9b%84scopes",
+                    "scope-a",
+                ),
+            ],
+            Some((
+                &["system:authenticated"],
+                "",
+                &[("example.com/escapedᛄscopes", &["scope-a"])],
+            )),
+        ),
+        (
+            "dev",
+            &["wheel", "almost-escaped-scopes"],
+            &[
+                (u, "system:admin"),
+                ("impersonate-extra-almost%zzpercent%xxencoded", "scope-a"),
+            ],
+            Some((
+                &["system:authenticated"],
+                "",
+                &[("almost%zzpercent%xxencoded", &["scope-a"])],
+            )),
+        ),
+        (
+            "dev",
+            &["regular-impersonater"],
+            &[(u, "tester")],
+            Some((&["system:authenticated"], "", &[])),
+        ),
+        ("dev", &["sa-impersonater"], &[(u, "tester")], None),
+        (
+            "dev",
+            &["sa-impersonater"],
+            &[(u, "system:serviceaccount:foo:default")],
+            Some((
+                &[
+                    "system:serviceaccounts",
+                    "system:serviceaccounts:foo",
+                    "system:authenticated",
+                ],
+                "",
+                &[],
+            )),
+        ),
+        (
+            "system:admin",
+            &[],
+            &[(u, "system:anonymous")],
+            Some((&["system:unauthenticated"], "", &[])),
+        ),
+        (
+            "system:admin",
+            &[],
+            &[(u, "unknown"), (g, "system:unauthenticated")],
+            Some((&["system:unauthenticated"], "", &[])),
+        ),
+        (
+            "system:admin",
+            &[],
+            &[(u, "unknown"), (g, "system:authenticated")],
+            Some((&["system:authenticated"], "", &[])),
+        ),
+        (
+            "dev",
+            &["wheel", "group-impersonater"],
+            &[
+                (u, "system:admin"),
+                (g, "some-group"),
+                (g, "system:authenticated"),
+            ],
+            Some((&["some-group", "system:authenticated"], "", &[])),
+        ),
+        (
+            "system:admin",
+            &[],
+            &[(u, "system:anonymous"), (g, "system:unauthenticated")],
+            Some((&["system:unauthenticated"], "", &[])),
+        ),
+        (
+            "dev",
+            &["everything-impersonater"],
+            &[(u, "tester"), (i, "some-uid")],
+            Some((&["system:authenticated"], "some-uid", &[])),
+        ),
+        (
+            "dev",
+            &["everything-impersonater"],
+            &[(u, "tester"), (i, "disallowed-uid")],
+            None,
+        ),
+        (
+            "dev",
+            &["everything-impersonater"],
+            &[
+                (u, "tester"),
+                (i, "some-uid"),
+                (g, "system:authenticated"),
+                (s, "scope-a"),
+                (s, "scope-b"),
+            ],
+            Some((
+                &["system:authenticated"],
+                "some-uid",
+                &[("scopes", &["scope-a", "scope-b"])],
+            )),
+        ),
+        (
+            "system:admin",
+            &[],
+            &[(u, "system:serviceaccount:foo:default"), (g, "x")],
+            Some((&["x", "system:authenticated"], "", &[])),
+        ),
+        (
+            "dev",
+            &["wheel"],
+            &[(u, "first"), (u, "second")],
+            Some((&["system:authenticated"], "", &[])),
+        ),
+    ];
+    for (name, groups, text, expected) in cases {
+        let requestor = User::new(name, groups);
+        let wanted = headers(text).unwrap().expect("a name is there");
+        assert_eq!(wanted.name, text[0].1);
+        let attributes = Attributes::resource(&requestor, "get", "", "pods");
+        let found = now(impersonate(&Fake::new(legacy), &attributes, &wanted));
+        let expected = expected.map(|(groups, uid, extra)| {
+            let mut user = User::new(text[0].1, groups);
+            uid.clone_into(&mut user.uid);
+            let extra = extra.iter().map(|(key, values)| {
+                (
+                    (*key).to_owned(),
+                    values.iter().map(|it| (*it).to_owned()).collect(),
+                )
+            });
+            user.extra = extra.collect();
+            user
+        });
+        assert_eq!(
+            found.ok().map(|it| it.user),
+            expected,
+            "{name} {groups:?} {text:?}"
+        );
+    }
+}
+
+#[test]
+fn headers_without_a_name() {
+    let cases: [(&[(&'static str, &'static str)], &str); 4] = [
+        (
+            &[("impersonate-group", "some-group")],
+            r#"requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"some-group"}, Extra:map[string][]string(nil)} without impersonating a user name"#,
+        ),
+        (
+            &[("impersonate-uid", "some-uid")],
+            r#"requested &user.DefaultInfo{Name:"", UID:"some-uid", Groups:[]string(nil), Extra:map[string][]string(nil)} without impersonating a user name"#,
+        ),
+        (
+            &[("impersonate-extra-scopes", "scope-a")],
+            r#"requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"scopes":[]string{"scope-a"}}} without impersonating a user name"#,
+        ),
+        (
+            &[
+                ("impersonate-user", ""),
+                ("impersonate-user", "x"),
+                ("impersonate-group", "a"),
+                ("impersonate-group", "b"),
+            ],
+            r#"requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"a", "b"}, Extra:map[string][]string(nil)} without impersonating a user name"#,
+        ),
+    ];
+    for (text, error) in cases {
+        assert_eq!(headers(text).unwrap_err(), error);
+    }
+    assert_eq!(headers(&[("accept", "x"), ("impersonated", "x")]), Ok(None));
+    assert_eq!(headers(&[("impersonate-user", "")]), Ok(None));
+    assert!(
+        is_header("impersonate-extra-x")
+            && is_header("impersonate-uid")
+            && !is_header("impersonate")
+    );
+}
+
+/// Upstream's authorizer for constrained impersonation.
+fn constrained(it: &Attributes) -> bool {
+    let user = &*it.user.name;
+    let first = &*groups(it, 0);
+    match (user, it.verb, it.resource) {
+        ("sa-impersonater", "impersonate:serviceaccount", "serviceaccounts")
+        | ("node-impersonater", "impersonate:arbitrary-node", "nodes")
+        | ("user-impersonater", "impersonate:user-info", "users" | "uids")
+        | (
+            "many-groups-impersonater" | "many-extras-impersonater" | "mixed-impersonater",
+            "impersonate:user-info",
+            "users",
+        )
+        | ("legacy-impersonater", "impersonate", _) => true,
+        (_, "impersonate:associated-node", "nodes") => first == "associate-node-impersonater",
+        ("many-groups-impersonater", "impersonate:user-info", "groups") => it.name == "*",
+        ("mixed-impersonater", "impersonate:user-info", "groups") => it.name != "*",
+        (_, "impersonate:user-info", "groups") => first == "group-impersonater",
+        ("many-extras-impersonater", "impersonate:user-info", "userextras") => {
+            it.subresource == "*" && it.name == "*"
+        }
+        ("mixed-impersonater", "impersonate:user-info", "userextras") => {
+            it.subresource == "tags.io/env" && it.name != "*"
+        }
+        (_, "impersonate:user-info", "userextras") => {
+            first == "extra-setter-scopes" && it.subresource == "pandas.io/scopes"
+        }
+        (_, verb, _) => {
+            verb.starts_with("impersonate-on:") && (verb.ends_with("list") || verb.ends_with("get"))
+        }
+    }
+}
+
+fn pods<'a>(user: &'a User, verb: &'a str) -> Attributes<'a> {
+    Attributes::resource(user, verb, "", "pods")
+        .namespace("bar")
+        .name("foo")
+}
+
+fn allowed(
+    user: &User,
+    constraint: &str,
+    found: Result<Impersonated, auth::impersonation::Forbidden>,
+) {
+    let found = found.expect("allowed");
+    assert_eq!((&found.user, &*found.constraint), (user, constraint));
+}
+
+#[test]
+fn constrained_modes() {
+    let fake = Fake::new(constrained);
+    let of = |name: &str, groups: &[&str]| User::new(name, groups);
+    let run = |requestor: &User, verb: &str, wanted: &User| {
+        now(impersonate(&fake, &pods(requestor, verb), wanted))
+    };
+
+    let sa = of("system:serviceaccount:default:default", &[]);
+    let groups = [
+        "system:serviceaccounts",
+        "system:serviceaccounts:default",
+        "system:authenticated",
+    ];
+    let found = run(&of("sa-impersonater", &[]), "get", &sa);
+    allowed(
+        &User {
+            groups: groups.map(str::to_owned).into(),
+            ..sa
+        },
+        "impersonate:serviceaccount",
+        found,
+    );
+    assert_eq!(
+        fake.asked(),
+        [
+            "+impersonate-on:serviceaccount:get :pods foo in bar",
+            "+impersonate:serviceaccount authentication.k8s.io:serviceaccounts default in default",
+        ]
+    );
+
+    let node = of("system:node:node1", &[]);
+    let full = of(
+        "system:node:node1",
+        &["system:nodes", "system:authenticated"],
+    );
+    allowed(
+        &full,
+        "impersonate:arbitrary-node",
+        run(&of("node-impersonater", &[]), "get", &node),
+    );
+    fake.asked();
+
+    let mut agent = of(
+        "system:serviceaccount:default:default",
+        &["associate-node-impersonater"],
+    );
+    let key = "authentication.kubernetes.io/node-name".to_owned();
+    agent.extra.insert(key.clone(), vec!["node1".to_owned()]);
+    allowed(
+        &full,
+        "impersonate:associated-node",
+        run(&agent, "get", &node),
+    );
+    assert_eq!(
+        fake.asked(),
+        [
+            "+impersonate-on:associated-node:get :pods foo in bar",
+            "+impersonate:associated-node authentication.k8s.io:nodes *"
+        ]
+    );
+    agent.extra.insert(key, vec!["node2".to_owned()]);
+    assert_eq!(
+        run(&agent, "get", &node).unwrap_err().message,
+        r#"nodes.authentication.k8s.io "node1" is forbidden: User "system:serviceaccount:default:default" cannot impersonate:arbitrary-node resource "nodes" in API group "authentication.k8s.io" at the cluster scope: deny by default"#
+    );
+    assert_eq!(
+        fake.asked(),
+        [
+            "+impersonate-on:arbitrary-node:get :pods foo in bar",
+            "-impersonate:arbitrary-node authentication.k8s.io:nodes node1",
+            "-impersonate :users system:node:node1",
+        ]
+    );
+
+    let found = run(&of("legacy-impersonater", &[]), "get", &of("anyone", &[]));
+    allowed(&of("anyone", &["system:authenticated"]), "", found);
+    assert_eq!(
+        fake.asked(),
+        [
+            "+impersonate-on:user-info:get :pods foo in bar",
+            "-impersonate:user-info authentication.k8s.io:users anyone",
+            "+impersonate :users anyone",
+        ]
+    );
+}
+
+#[test]
+fn many_at_once() {
+    let fake = Fake::new(constrained);
+    let run = |requestor: &str, wanted: &User| {
+        let requestor = User::new(requestor, &[]);
+        now(impersonate(&fake, &pods(&requestor, "get"), wanted))
+    };
+    let many = User::new("bob", &["g1", "g2", "g3", "g4"]);
+    assert!(run("many-groups-impersonater", &many).is_ok());
+    assert_eq!(
+        fake.asked().last().unwrap(),
+        "+impersonate:user-info authentication.k8s.io:groups *"
+    );
+    assert!(run("mixed-impersonater", &many).is_ok());
+    assert_eq!(fake.asked().len(), 2 + 1 + 4);
+    let few = User::new("bob", &["g1", "g2", "g3"]);
+    assert!(
+        run("many-groups-impersonater", &few).is_err(),
+        "no wildcard for three"
+    );
+
+    let mut extras = User::new("bob", &[]);
+    extras.extra.insert(
+        "tags.io/env".to_owned(),
+        ["a", "b", "c", "d"].map(str::to_owned).into(),
+    );
+    fake.asked();
+    assert!(run("many-extras-impersonater", &extras).is_ok());
+    assert_eq!(
+        fake.asked().last().unwrap(),
+        "+impersonate:user-info authentication.k8s.io:userextras/* *"
+    );
+    assert!(run("mixed-impersonater", &extras).is_ok());
+}
+
+#[test]
+fn refusals() {
+    let fake = Fake::new(constrained);
+    let with_groups = |groups: &[&str]| User::new("bob", groups);
+    let with_extra = |key: &str, values: &[&str]| {
+        let mut user = User::new("system:admin", &[]);
+        user.extra.insert(
+            key.to_owned(),
+            values.iter().map(|it| (*it).to_owned()).collect(),
+        );
+        user
+    };
+    let extra = r#"userextras.authentication.k8s.io is forbidden: User "user-impersonater" cannot impersonate:user-info resource "userextras" in API group "authentication.k8s.io" at the cluster scope: "#;
+    let cases = [
+        (
+            "tester",
+            "get",
+            User::new("anyone", &[]),
+            r#"users.authentication.k8s.io "anyone" is forbidden: User "tester" cannot impersonate:user-info resource "users" in API group "authentication.k8s.io" at the cluster scope: deny by default"#.to_owned(),
+        ),
+        (
+            "user-impersonater",
+            "create",
+            User::new("anyone", &[]),
+            r#"pods "foo" is forbidden: User "user-impersonater" cannot impersonate-on:user-info:create resource "pods" in API group "" in the namespace "bar": deny by default"#.to_owned(),
+        ),
+        (
+            "sa-impersonater",
+            "get",
+            User::new("system:node:node1", &[]),
+            r#"nodes.authentication.k8s.io "node1" is forbidden: User "sa-impersonater" cannot impersonate:arbitrary-node resource "nodes" in API group "authentication.k8s.io" at the cluster scope: deny by default"#.to_owned(),
+        ),
+        (
+            "user-impersonater",
+            "get",
+            with_groups(&["system:masters"]),
+            r#"groups.authentication.k8s.io "system:masters" is forbidden: User "user-impersonater" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed"#.to_owned(),
+        ),
+        (
+            "user-impersonater",
+            "get",
+            with_groups(&["a", ""]),
+            r#"groups.authentication.k8s.io is forbidden: User "user-impersonater" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the empty string group is not allowed"#.to_owned(),
+        ),
+        (
+            "user-impersonater",
+            "get",
+            with_extra("pandas.io/scopes", &["scope-a", "scope-b"]),
+            r#"userextras.authentication.k8s.io "scope-a" is forbidden: User "user-impersonater" cannot impersonate:user-info resource "userextras/pandas.io/scopes" in API group "authentication.k8s.io" at the cluster scope: deny by default"#.to_owned(),
+        ),
+        (
+            "user-impersonater",
+            "get",
+            with_extra("scopes", &["a"]),
+            format!("{extra}impersonating an invalid key in extra is not allowed: extra.key: Invalid value: \"scopes\": must be a domain-prefixed path (such as \"acme.io/foo\")"),
+        ),
+        ("user-impersonater", "get", with_extra("", &["a"]), format!("{extra}impersonating the empty string key in extra is not allowed")),
+        (
+            "user-impersonater",
+            "get",
+            with_extra("a.io/B", &["a"]),
+            format!("{extra}impersonating a non-lowercase key in extra is not allowed: \"a.io/B\""),
+        ),
+        ("user-impersonater", "get", with_extra("a.io/b", &[""]), format!("{extra}impersonating the empty string value in extra is not allowed")),
+    ];
+    for (requestor, verb, wanted, message) in cases {
+        let requestor = User::new(requestor, &[]);
+        let found = now(impersonate(&fake, &pods(&requestor, verb), &wanted));
+        assert_eq!(found.unwrap_err().message, message);
+    }
+}

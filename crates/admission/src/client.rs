@@ -1,0 +1,228 @@
+//! The client that calls webhooks: HTTPS POST over connections that are kept, with every answer bounded in size and
+//! time, and with the texts that Go's client has for what goes wrong.
+
+mod connection;
+mod service;
+mod tls;
+mod verify;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http::{Method, Request, Uri};
+use http_body_util::Full;
+use json::Value;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+
+use self::connection::Connection;
+use crate::Lookup;
+
+/// The most that a webhook may answer.
+pub const MAX_ANSWER_BYTES: usize = 3 * 1024 * 1024;
+/// Connections kept for the next call.
+const MAX_IDLE: usize = 16;
+/// How long they are kept.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// What a webhook said.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub code: u16,
+    pub content_type: String,
+    pub retry_after: i32,
+    pub body: Bytes,
+}
+
+/// Where a webhook is, from a `clientConfig`. Dropping it closes its connections.
+#[derive(Debug)]
+pub struct Target {
+    place: Place,
+    /// As in the certificate.
+    host: String,
+    port: u16,
+    path: String,
+    server_name: ServerName<'static>,
+    tls: Arc<ClientConfig>,
+    idle: Mutex<Vec<(Connection, Instant)>>,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Wherever the host's name leads.
+    Url,
+    Service {
+        namespace: String,
+        name: String,
+    },
+}
+
+/// Targets by their `clientConfig`: who asks for the same shares its connections, and when nobody has it any more
+/// they are closed.
+#[derive(Debug, Default)]
+pub struct Targets(Mutex<HashMap<String, Weak<Target>>>);
+
+impl Targets {
+    pub fn get(&self, config: &Value) -> Result<Arc<Target>, String> {
+        let key = json::to_string(config);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = all.get(&key).and_then(Weak::upgrade) {
+            return Ok(found);
+        }
+        let target = Arc::new(Target::new(config)?);
+        all.retain(|_, it| it.strong_count() > 0);
+        all.insert(key, Arc::downgrade(&target));
+        Ok(target)
+    }
+}
+
+impl Target {
+    pub fn new(config: &Value) -> Result<Self, String> {
+        let tls = tls::config(config.str_at(&["caBundle"]).unwrap_or_default())?;
+        let service = config.get("service").filter(|it| !it.is_null());
+        let (place, host, port, path) = if let Some(service) = service {
+            let text = |key| service.str_at(&[key]).unwrap_or_default().to_owned();
+            let port = service.get("port").and_then(Value::as_i64).unwrap_or(443);
+            let port = u16::try_from(port).map_err(|_| format!("invalid port {port}"))?;
+            let (namespace, name) = (text("namespace"), text("name"));
+            let host = format!("{name}.{namespace}.svc");
+            (Place::Service { namespace, name }, host, port, text("path"))
+        } else {
+            let url = config.str_at(&["url"]).unwrap_or_default();
+            if url.is_empty() {
+                return Err("webhook configuration must have either service or URL".into());
+            }
+            let (host, port, path) = split(url)?;
+            (Place::Url, host, port, path)
+        };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let server_name = ServerName::try_from(bare.to_owned())
+            .map_err(|_| format!("{} is no name of a host", meta::go::quote(&host)))?;
+        let path = if path.starts_with('/') {
+            path
+        } else {
+            format!("/{path}")
+        };
+        Ok(Self {
+            place,
+            host,
+            port,
+            path,
+            server_name,
+            tls,
+            idle: Mutex::default(),
+        })
+    }
+
+    /// As it stands in errors: what is asked of whom.
+    fn url(&self, timeout: Option<Duration>, explicit_port: bool) -> String {
+        let Self {
+            host, port, path, ..
+        } = self;
+        let port = if explicit_port {
+            format!(":{port}")
+        } else {
+            String::new()
+        };
+        let query = timeout.map(|it| format!("?timeout={}s", it.as_secs().max(1)));
+        format!("https://{host}{port}{path}{}", query.unwrap_or_default())
+    }
+
+    /// Sends the body and reads the whole answer, both within `timeout`.
+    pub async fn post(
+        &self,
+        body: Bytes,
+        timeout: Option<Duration>,
+        agent: &'static str,
+        lookup: &dyn Lookup,
+    ) -> Result<Answer, String> {
+        let explicit = self.port != 443 || matches!(self.place, Place::Service { .. });
+        let url = self.url(timeout, explicit);
+        let said = |why: String| format!("Post {}: {why}", meta::go::quote(&url));
+        let work = self.try_post(body, &url, agent, lookup);
+        // Without a time of its own a call must end too.
+        let limit = timeout.unwrap_or(Duration::from_secs(30));
+        match tokio::time::timeout(limit, work).await {
+            Ok(answer) => answer.map_err(said),
+            Err(_) => Err(said("context deadline exceeded".into())),
+        }
+    }
+
+    async fn try_post(
+        &self,
+        body: Bytes,
+        url: &str,
+        agent: &'static str,
+        lookup: &dyn Lookup,
+    ) -> Result<Answer, String> {
+        let uri: Uri = url.parse().map_err(|error| format!("{error}"))?;
+        let path = uri.path_and_query().map_or("/", |it| it.as_str());
+        let host = uri.authority().map_or(&*self.host, |it| it.as_str());
+        let request = || {
+            let request = Request::builder()
+                .method(Method::POST)
+                .uri(path)
+                .header(HOST, host)
+                .header(USER_AGENT, HeaderValue::from_static(agent))
+                .header(ACCEPT, "application/json, */*")
+                .header(CONTENT_TYPE, "application/json");
+            request.body(Full::new(body.clone()))
+        };
+        while let Some(connection) = self.idle() {
+            let request = request().map_err(|error| error.to_string())?;
+            match connection.send(request).await {
+                // It was closed while nobody looked: a new one will do.
+                Err(error) if error.is_stale() => {}
+                done => return self.done(done),
+            }
+        }
+        let connection = self.connect(lookup).await?;
+        let request = request().map_err(|error| error.to_string())?;
+        let done = connection.send(request).await;
+        self.done(done)
+    }
+
+    fn done(
+        &self,
+        done: Result<(Answer, Option<Connection>), connection::Error>,
+    ) -> Result<Answer, String> {
+        let (answer, connection) = done.map_err(|error| error.to_string())?;
+        if let Some(connection) = connection {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < MAX_IDLE {
+                idle.push((connection, Instant::now()));
+            }
+        }
+        Ok(answer)
+    }
+
+    fn idle(&self) -> Option<Connection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(it, since)| it.is_open() && since.elapsed() < IDLE);
+        idle.pop().map(|(connection, _)| connection)
+    }
+
+    async fn connect(&self, lookup: &dyn Lookup) -> Result<Connection, String> {
+        let (host, port) = match &self.place {
+            Place::Url => (self.host.clone(), self.port),
+            Place::Service { namespace, name } => {
+                service::resolve(lookup, namespace, name, self.port)?
+            }
+        };
+        Connection::open(&host, port, self.server_name.clone(), &self.tls).await
+    }
+}
+
+fn split(url: &str) -> Result<(String, u16, String), String> {
+    let wrong = |why: String| format!("Unparsable URL: parse {}: {why}", meta::go::quote(url));
+    let uri: Uri = url.parse().map_err(|error| wrong(format!("{error}")))?;
+    let host = uri.host().unwrap_or_default();
+    if uri.scheme_str() != Some("https") || host.is_empty() {
+        return Err(wrong("no https URL with a host".into()));
+    }
+    let port = uri.port_u16().unwrap_or(443);
+    Ok((host.to_owned(), port, uri.path().to_owned()))
+}

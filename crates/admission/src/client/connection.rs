@@ -1,0 +1,132 @@
+//! One connection to a webhook: HTTP/1.1 over TLS, as upstream asks of all but local ones.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Request};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::{Answer, MAX_ANSWER_BYTES, tls};
+
+#[derive(Debug)]
+pub(super) struct Connection(SendRequest<Full<Bytes>>);
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    /// Nobody at the other end has begun to work on it.
+    #[error("EOF")]
+    Closed,
+    #[error("{0}")]
+    Http(hyper::Error),
+    #[error("the answer has more than {MAX_ANSWER_BYTES} bytes")]
+    TooLarge,
+    #[error("unexpected error when reading response body. Please retry. Original error: {0}")]
+    Body(String),
+}
+
+impl Error {
+    pub(super) fn is_stale(&self) -> bool {
+        matches!(self, Self::Closed)
+    }
+}
+
+impl Connection {
+    pub(super) async fn open(
+        host: &str,
+        port: u16,
+        name: ServerName<'static>,
+        config: &Arc<ClientConfig>,
+    ) -> Result<Self, String> {
+        let stream = dial(host, port).await?;
+        // A call is one small write.
+        let _ = stream.set_nodelay(true);
+        let connector = TlsConnector::from(config.clone());
+        let stream = connector.connect(name, stream).await;
+        let stream = stream.map_err(|error| tls::said(&error))?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| error.to_string())?;
+        // Ends when the sender is dropped, or the other end closes.
+        tokio::spawn(connection);
+        Ok(Self(sender))
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.0.is_closed()
+    }
+
+    /// The answer, with the connection if it can be used again.
+    pub(super) async fn send(
+        mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(Answer, Option<Self>), Error> {
+        if self.0.ready().await.is_err() {
+            return Err(Error::Closed);
+        }
+        let response = match self.0.send_request(request).await {
+            Ok(response) => response,
+            Err(error) if error.is_canceled() || error.is_incomplete_message() => {
+                return Err(Error::Closed);
+            }
+            Err(error) => return Err(Error::Http(error)),
+        };
+        let (parts, body) = response.into_parts();
+        let body = match Limited::new(body, MAX_ANSWER_BYTES).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => return Err(Error::TooLarge),
+            Err(error) => return Err(Error::Body(error.to_string())),
+        };
+        let text = |name: &HeaderName| text(&parts.headers, name);
+        let answer = Answer {
+            code: parts.status.as_u16(),
+            content_type: text(&CONTENT_TYPE).to_owned(),
+            retry_after: text(&RETRY_AFTER).parse().unwrap_or(0),
+            body,
+        };
+        let open = self.is_open();
+        Ok((answer, open.then_some(self)))
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
+    let value = headers.get(name).and_then(|it| it.to_str().ok());
+    value.unwrap_or_default()
+}
+
+async fn dial(host: &str, port: u16) -> Result<TcpStream, String> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let found = tokio::net::lookup_host((bare, port)).await;
+    let addresses: Vec<SocketAddr> = match found {
+        Ok(found) => found.collect(),
+        Err(_) => Vec::new(),
+    };
+    if addresses.is_empty() {
+        return Err(format!("dial tcp: lookup {bare}: no such host"));
+    }
+    let mut last = String::new();
+    for address in addresses {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => {
+                let why = match error.kind() {
+                    ErrorKind::ConnectionRefused => "connection refused".into(),
+                    ErrorKind::HostUnreachable => "no route to host".into(),
+                    ErrorKind::NetworkUnreachable => "network is unreachable".into(),
+                    ErrorKind::TimedOut => "connection timed out".into(),
+                    _ => error.to_string(),
+                };
+                last = format!("dial tcp {address}: connect: {why}");
+            }
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,36 @@
+//! What may change or refuse an object on its way to the store: object in, object or refusal out.
+//!
+//! Two phases, as upstream: all plugins may change the object, one after the other; then all may refuse what came out.
+
+pub mod certificates;
+mod chain;
+pub mod client;
+pub mod conversion;
+mod default_ingress_class;
+mod default_toleration_seconds;
+mod limit_ranger;
+mod namespace_lifecycle;
+mod plugin;
+mod plugins;
+mod pod_security;
+mod priority;
+mod read;
+mod runtime_class;
+mod service_account;
+pub mod storage;
+mod taint_nodes_by_condition;
+mod toleration;
+pub mod webhook;
+
+pub use chain::Chain;
+pub use default_ingress_class::DefaultIngressClass;
+pub use default_toleration_seconds::DefaultTolerationSeconds;
+pub use limit_ranger::LimitRanger;
+pub use namespace_lifecycle::NamespaceLifecycle;
+pub use plugin::{Admitting, BoxFuture, Kinds, Lookup, Operation, Outcome, Plugin, Request};
+pub use plugins::{Plugins, PluginsError, Random, Setup};
+pub use pod_security::PodSecurity;
+pub use priority::Priority;
+pub use runtime_class::RuntimeClass;
+pub use service_account::ServiceAccount;
+pub use taint_nodes_by_condition::TaintNodesByCondition;

@@ -1,0 +1,115 @@
+//! One call of one webhook.
+
+use json::Value;
+use meta::Status;
+
+use super::hook::DryRun;
+use super::matching::Invocation;
+use super::review::{self, Objects, Response};
+use super::{Caller, Hook};
+use crate::{Admitting, Request};
+
+const AGENT: &str = "kube-apiserver-admission";
+
+/// Why a call did not go well.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The webhook was not there or spoke nonsense: its failure policy decides.
+    Calling(String),
+    /// It said no, or must not be called.
+    Refused(Status),
+}
+
+/// What a webhook said beside its decision.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub warnings: Vec<String>,
+    pub audit_annotations: Vec<(String, String)>,
+}
+
+impl Beside {
+    pub(super) fn add_to(self, admitting: &mut Admitting) {
+        admitting.warnings.extend(self.warnings);
+        admitting.audit_annotations.extend(self.audit_annotations);
+    }
+}
+
+impl Failure {
+    /// What becomes of the request; nothing if the failure does not count.
+    pub(super) fn status(self, hook: &Hook) -> Option<Status> {
+        match self {
+            Self::Refused(status) => Some(status),
+            Self::Calling(_) if hook.ignore => None,
+            Self::Calling(why) => {
+                let name = meta::go::quote(&hook.name);
+                Some(Status::internal(format!(
+                    "failed calling webhook {name}: {why}"
+                )))
+            }
+        }
+    }
+}
+
+/// A response that allows the request.
+pub(super) async fn call(
+    caller: &Caller,
+    invocation: &Invocation<'_>,
+    request: &Request<'_>,
+    objects: Objects<'_>,
+    mutating: bool,
+) -> (Result<Response, Failure>, Beside) {
+    let mut beside = Beside::default();
+    let result = ask(caller, invocation, request, objects, mutating).await;
+    let result = result.and_then(|mut response| {
+        let name = &invocation.hook.name;
+        beside.warnings = std::mem::take(&mut response.warnings);
+        let annotations = std::mem::take(&mut response.audit_annotations).into_iter();
+        let annotations = annotations.map(|(key, value)| (format!("{name}/{key}"), value));
+        beside.audit_annotations = annotations.collect();
+        if response.allowed {
+            return Ok(response);
+        }
+        Err(Failure::Refused(review::denied(name, &response.status)))
+    });
+    (result, beside)
+}
+
+async fn ask(
+    caller: &Caller,
+    invocation: &Invocation<'_>,
+    request: &Request<'_>,
+    objects: Objects<'_>,
+    mutating: bool,
+) -> Result<Response, Failure> {
+    let hook = invocation.hook;
+    let calling = |why: String| Err(Failure::Calling(why));
+    match hook.dry_run {
+        DryRun::Unknown if request.dry_run => return calling("Webhook SideEffects is nil".into()),
+        DryRun::Unsupported if request.dry_run => {
+            let name = meta::go::quote(&hook.name);
+            let why = format!("admission webhook {name} does not support dry run");
+            return Err(Failure::Refused(Status::bad_request(why)));
+        }
+        _ => {}
+    }
+    let Some(version) = hook.version else {
+        return calling(
+            "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)".into(),
+        );
+    };
+    let target = match &hook.target {
+        Ok(target) => target,
+        Err(why) => return calling(format!("could not get REST client: {why}")),
+    };
+    let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
+    let uid = meta::uid::v4(random.to_le_bytes());
+    let review: Value = review::request(version, &uid, invocation, request, objects);
+    let body = json::to_vec(&review).into();
+    let failed = |why: String| Failure::Calling(format!("failed to call webhook: {why}"));
+    let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
+    let review = review::decode(&answer.map_err(failed)?).map_err(failed)?;
+    review::check_types(&review, version).map_err(failed)?;
+    let invalid =
+        |why: String| Failure::Calling(format!("received invalid webhook response: {why}"));
+    review::verify(&review, version, &uid, mutating).map_err(invalid)
+}

@@ -1,0 +1,332 @@
+//! What a Service holds beside itself: cluster IPs, which are `IPAddress` objects, and node ports, which are a bitmap.
+//! Both change in the same transaction as the Service: nothing leaks, nothing is given twice.
+
+mod ports;
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use json::{Object, Value, json};
+use meta::Status;
+use meta::field;
+use store::{Condition, Txn};
+
+use crate::catalog::Resource;
+use crate::object;
+use crate::pipeline::Api;
+use crate::{clock, convert, random};
+
+/// Where Services get their addresses and ports from.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceRanges {
+    /// `--service-cluster-ip-range`
+    pub network: (Ipv4Addr, u8),
+    /// `--service-node-port-range`, both ends included.
+    pub ports: (u16, u16),
+}
+
+impl Default for ServiceRanges {
+    fn default() -> Self {
+        Self {
+            network: (Ipv4Addr::new(10, 96, 0, 0), 16),
+            ports: (30000, 32767),
+        }
+    }
+}
+
+impl ServiceRanges {
+    /// The address of the API server's own Service.
+    pub fn first(&self) -> Ipv4Addr {
+        Ipv4Addr::from(u32::from(self.network.0) + 1)
+    }
+
+    fn count(&self) -> u32 {
+        1_u32
+            .checked_shl(32 - u32::from(self.network.1))
+            .unwrap_or(u32::MAX)
+    }
+
+    fn contains(&self, ip: IpAddr) -> bool {
+        let IpAddr::V4(ip) = ip else {
+            return false;
+        };
+        let offset = u32::from(ip).wrapping_sub(u32::from(self.network.0));
+        offset > 0 && offset < self.count() - 1
+    }
+}
+
+/// More of the transaction that an object is written in.
+#[derive(Debug, Default)]
+pub struct Beside {
+    conditions: Vec<Condition>,
+    puts: Vec<(String, Vec<u8>)>,
+    deletes: Vec<String>,
+}
+
+impl Beside {
+    pub fn add_to(self, mut txn: Txn) -> Txn {
+        for condition in self.conditions {
+            txn = txn.when(condition);
+        }
+        for (key, value) in self.puts {
+            txn = txn.put(key, value);
+        }
+        for key in self.deletes {
+            txn = txn.delete(key);
+        }
+        txn
+    }
+}
+
+fn is_service(resource: &Resource) -> bool {
+    resource.is("", "services")
+}
+
+fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
+    object.str_at(path).unwrap_or_default()
+}
+
+fn ips(object: &Value) -> Vec<String> {
+    let all = object.at(&["spec", "clusterIPs"]).and_then(Value::as_array);
+    let all = all.into_iter().flatten().filter_map(Value::as_str);
+    let mut all: Vec<String> = all.filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    let one = text(object, &["spec", "clusterIP"]);
+    if all.is_empty() && !one.is_empty() {
+        all.push(one.to_owned());
+    }
+    all.retain(|it| it != "None");
+    all
+}
+
+fn wants_ip(object: &Value) -> bool {
+    matches!(
+        text(object, &["spec", "type"]),
+        "ClusterIP" | "NodePort" | "LoadBalancer"
+    ) && text(object, &["spec", "clusterIP"]) != "None"
+}
+
+/// Keeps what an update leaves out, so that clients need not repeat what they were given.
+pub fn carry_over(resource: &Resource, object: &mut Value, live: &Value) {
+    if !is_service(resource) {
+        return;
+    }
+    if wants_ip(object) && wants_ip(live) && text(object, &["spec", "clusterIP"]).is_empty() {
+        let kept: Vec<(&str, Option<Value>)> = ["clusterIP", "clusterIPs"]
+            .map(|field| (field, live.at(&["spec", field]).cloned()))
+            .into();
+        if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+            for (field, value) in kept {
+                if let Some(value) = value {
+                    spec.insert(field, value);
+                }
+            }
+        }
+    }
+    ports::carry_over(object, live);
+}
+
+/// The one address is the first of all.
+pub fn normalize(resource: &Resource, object: &mut Value) {
+    if !is_service(resource) {
+        return;
+    }
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let several = spec.get("clusterIPs").and_then(Value::as_array);
+    let one = spec.get("clusterIP").and_then(Value::as_str);
+    if let Some(one) = one.filter(|it| !it.is_empty())
+        && several.is_none_or(Vec::is_empty)
+    {
+        let all = json!([one]);
+        spec.insert("clusterIPs", all);
+    }
+}
+
+/// Gives a Service what it asks for, or refuses.
+pub fn assign(
+    api: &Api,
+    resource: &Resource,
+    live: Option<&Value>,
+    object: &mut Value,
+) -> Result<Beside, Status> {
+    let mut beside = Beside::default();
+    if !is_service(resource) {
+        return Ok(beside);
+    }
+    let before = live.map(ips).unwrap_or_default();
+    if wants_ip(object) {
+        let asked = ips(object);
+        if asked.is_empty() {
+            let ip = free(api)
+                .ok_or_else(|| Status::internal("failed to allocate a serviceIP: range is full"))?;
+            take(api, &mut beside, object, ip.into());
+            set_ips(object, &ip.to_string());
+        } else {
+            for (index, ip) in asked
+                .iter()
+                .enumerate()
+                .filter(|(_, ip)| !before.contains(ip))
+            {
+                let address = check(api, resource, object, index, ip)?;
+                take(api, &mut beside, object, address);
+            }
+            let first = asked[0].clone();
+            set_ips(object, &first);
+        }
+    } else if text(object, &["spec", "clusterIP"]) == "None" {
+        set_ips(object, "None");
+    } else if text(object, &["spec", "type"]) == "ExternalName"
+        && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
+    {
+        for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+            spec.remove(field);
+        }
+    }
+    let now = ips(object);
+    for ip in before.iter().filter(|ip| !now.contains(ip)) {
+        give_back(api, &mut beside, ip);
+    }
+    ports::assign(api, resource, &mut beside, live, object)?;
+    Ok(beside)
+}
+
+/// What a Service that goes gives back.
+pub fn release(api: &Api, resource: &Resource, object: &Value) -> Beside {
+    let mut beside = Beside::default();
+    if is_service(resource) {
+        for ip in ips(object) {
+            give_back(api, &mut beside, &ip);
+        }
+        ports::release(api, &mut beside, object);
+    }
+    beside
+}
+
+fn set_ips(object: &mut Value, ip: &str) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    spec.insert("clusterIP", ip);
+    let several = spec.get("clusterIPs").and_then(Value::as_array);
+    if several.is_none_or(Vec::is_empty) {
+        spec.insert("clusterIPs", json!([ip]));
+    }
+    let selector = spec
+        .get("selector")
+        .and_then(Value::as_object)
+        .is_some_and(|it| !it.is_empty());
+    if !spec.contains_key("ipFamilies") {
+        spec.insert("ipFamilies", json!(["IPv4"]));
+    }
+    if !spec.contains_key("ipFamilyPolicy") {
+        let policy = if ip == "None" && !selector {
+            "RequireDualStack"
+        } else {
+            "SingleStack"
+        };
+        spec.insert("ipFamilyPolicy", policy);
+    }
+}
+
+fn free(api: &Api) -> Option<Ipv4Addr> {
+    let ranges = &api.settings.services;
+    let (base, count) = (u32::from(ranges.network.0), ranges.count() - 2);
+    let start = u32::from_le_bytes(random::bytes()) % count;
+    let latest = api.store.latest();
+    (0..count)
+        .map(|step| Ipv4Addr::from(base + 1 + (start + step) % count))
+        .find(|ip| latest.get(key(ip).as_bytes()).is_none())
+}
+
+fn key(ip: &impl ToString) -> String {
+    format!("/ipaddresses/{}", ip.to_string())
+}
+
+fn check(
+    api: &Api,
+    resource: &Resource,
+    object: &Value,
+    index: usize,
+    ip: &str,
+) -> Result<IpAddr, Status> {
+    let refuse = |why: String| {
+        let field = format!("spec.clusterIPs[{index}]");
+        let all: Value = ips(object).into_iter().collect();
+        let _ = field;
+        let error = field::Error::invalid(
+            "spec.clusterIPs",
+            all,
+            format!("failed to allocate IP {ip}: {why}"),
+        );
+        Status::invalid(&resource.group_kind(), object::name(object), &[error])
+    };
+    let address: IpAddr = ip.parse().map_err(|_| refuse("not an IP address".into()))?;
+    let ranges = &api.settings.services;
+    if !ranges.contains(address) {
+        return Err(refuse(
+            "the provided network does not match the current range".into(),
+        ));
+    }
+    if api.store.latest().get(key(&address).as_bytes()).is_some() {
+        return Err(refuse("provided IP is already allocated".into()));
+    }
+    Ok(address)
+}
+
+fn take(api: &Api, beside: &mut Beside, service: &Value, ip: IpAddr) {
+    let Some(resource) = api.preferred("networking.k8s.io", "ipaddresses") else {
+        return;
+    };
+    let family = if ip.is_ipv4() { "IPv4" } else { "IPv6" };
+    let address = json!({
+        "kind": "IPAddress",
+        "apiVersion": "networking.k8s.io/v1",
+        "metadata": {
+            "name": (ip.to_string()),
+            "uid": (random::uid()),
+            "generation": 1,
+            "creationTimestamp": (clock::now()),
+            "labels": {
+                "ipaddress.kubernetes.io/ip-family": family,
+                "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+            },
+        },
+        "spec": {
+            "parentRef": {
+                "resource": "services",
+                "namespace": (text(service, &["metadata", "namespace"])),
+                "name": (text(service, &["metadata", "name"])),
+            },
+        },
+    });
+    if let Ok(value) = convert::encode(&resource, &address) {
+        let key = key(&ip);
+        beside
+            .conditions
+            .push(Condition::Absent(key.clone().into()));
+        beside.puts.push((key, value.to_vec()));
+    }
+}
+
+fn give_back(api: &Api, beside: &mut Beside, ip: &str) {
+    let key = key(&ip);
+    if let Some(entry) = api.store.latest().get(key.as_bytes()) {
+        beside
+            .conditions
+            .push(Condition::Unchanged(key.clone().into(), entry.modified));
+        beside.deletes.push(key);
+    }
+}
+
+/// The `ServiceCIDR` that the flags stand for.
+pub fn service_cidr(ranges: &ServiceRanges) -> Value {
+    let (network, length) = ranges.network;
+    let mut spec = Object::new();
+    spec.insert("cidrs", json!([(format!("{network}/{length}"))]));
+    json!({
+        "kind": "ServiceCIDR",
+        "apiVersion": "networking.k8s.io/v1",
+        "metadata": {"name": "kubernetes"},
+        "spec": spec,
+    })
+}

@@ -1,0 +1,243 @@
+//! The kinds that are served right now: the built-in rows, and the custom ones that arrive and go.
+//!
+//! A catalog is never changed: a new one takes its place.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use json::Text;
+use meta::gvk::{
+    GroupKind, GroupResource, GroupVersionKind, GroupVersionResource, api_version, compare_versions,
+};
+use resources::Resource as Row;
+use schema::Schema;
+
+use crate::custom::Custom;
+
+/// One resource at one version: its row, and what serving it takes.
+#[derive(Debug)]
+pub struct Resource {
+    pub row: Arc<Row>,
+    /// Every key of this resource begins with it, as in `/services/specs/`: kube-apiserver's layout below `/registry`.
+    /// Empty if it is not stored.
+    pub prefix: String,
+    pub schema: Option<Schema>,
+    pub custom: Option<Arc<Custom>>,
+    /// How the canonical bytes of an object at this version begin: kind and apiVersion, with the comma behind them.
+    pub head: String,
+}
+
+impl Deref for Resource {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        &self.row
+    }
+}
+
+impl Resource {
+    pub fn builtin(row: Arc<Row>) -> Self {
+        let prefix = row
+            .prefix
+            .as_ref()
+            .map_or(String::new(), |it| format!("/{it}/"));
+        Self {
+            prefix,
+            schema: row.builtin_schema(),
+            custom: None,
+            head: head(&row.group, &row.version, &row.kind, false),
+            row,
+        }
+    }
+
+    pub fn group_resource(&self) -> GroupResource {
+        GroupResource::new(&*self.group, &*self.plural)
+    }
+
+    pub fn gvk(&self) -> GroupVersionKind {
+        GroupVersionKind::new(&*self.group, &*self.version, &*self.kind)
+    }
+
+    pub fn gvr(&self) -> GroupVersionResource {
+        GroupVersionResource::new(&*self.group, &*self.version, &*self.plural)
+    }
+
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(&*self.group, &*self.kind)
+    }
+
+    pub fn key(&self, namespace: &str, name: &str) -> String {
+        if self.namespaced {
+            format!("{}{namespace}/{name}", self.prefix)
+        } else {
+            format!("{}{name}", self.prefix)
+        }
+    }
+
+    /// The keys of a namespace, or all if it is empty.
+    pub fn range(&self, namespace: &str) -> String {
+        if self.namespaced && !namespace.is_empty() {
+            format!("{}{namespace}/", self.prefix)
+        } else {
+            self.prefix.clone()
+        }
+    }
+
+    pub fn is_stored_version(&self) -> bool {
+        self.stored.0 == self.group && self.stored.1 == self.version
+    }
+
+    pub fn is(&self, group: &str, plural: &str) -> bool {
+        self.group == *group && self.plural == *plural
+    }
+}
+
+/// How canonical bytes begin. Built-in kinds have their kind first, as Go writes its structs; custom ones are maps.
+pub fn head(group: &str, version: &str, kind: &str, custom: bool) -> String {
+    let api_version = api_version(group, version);
+    if custom {
+        format!("{{\"apiVersion\":\"{api_version}\",\"kind\":\"{kind}\",")
+    } else {
+        format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",")
+    }
+}
+
+/// A group as discovery lists it.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub name: Text,
+    /// The preferred one first.
+    pub versions: Vec<GroupVersion>,
+}
+
+impl Group {
+    /// Whether some of its kinds are not custom.
+    pub fn is_builtin(&self) -> bool {
+        let mut all = self.versions.iter().flat_map(|it| &it.resources);
+        all.any(|it| it.custom.is_none())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct GroupVersion {
+    pub version: Text,
+    /// In discovery's order.
+    pub resources: Vec<Arc<Resource>>,
+}
+
+#[derive(Debug, Default)]
+pub struct Catalog {
+    pub groups: Vec<Group>,
+    index: HashMap<String, Arc<Resource>>,
+}
+
+/// The built-in groups that are served by default, in discovery's order.
+pub fn builtin() -> Vec<Group> {
+    let table = resources::builtin();
+    let mut groups: Vec<Group> = Vec::new();
+    for version in table.versions.iter().filter(|it| it.served_by_default) {
+        let rows = table.of_version(&version.group, &version.version);
+        let rows = rows.filter(|row| row.served_by_default);
+        let resources = rows.map(|row| Arc::new(Resource::builtin(row.clone())));
+        let served = GroupVersion {
+            version: version.version.clone(),
+            resources: resources.collect(),
+        };
+        match groups.last_mut() {
+            Some(last) if last.name == version.group => last.versions.push(served),
+            _ => groups.push(Group {
+                name: version.group.clone(),
+                versions: vec![served],
+            }),
+        }
+    }
+    groups
+}
+
+impl Catalog {
+    /// `groups` in discovery's order; versions and groups of `custom` resources are put where upstream has them.
+    pub fn new(mut groups: Vec<Group>, custom: &[Arc<Resource>]) -> Self {
+        let built_in = groups.len();
+        for resource in custom {
+            let group = if let Some(at) = groups.iter().position(|it| it.name == resource.group) {
+                &mut groups[at]
+            } else {
+                groups.push(Group {
+                    name: resource.group.clone(),
+                    versions: Vec::new(),
+                });
+                groups.last_mut().expect("just pushed")
+            };
+            let at = group
+                .versions
+                .iter()
+                .position(|it| it.version == resource.version);
+            let at = at.unwrap_or_else(|| {
+                group.versions.push(GroupVersion {
+                    version: resource.version.clone(),
+                    resources: Vec::new(),
+                });
+                group.versions.len() - 1
+            });
+            group.versions[at].resources.push(resource.clone());
+        }
+        for group in &mut groups[built_in..] {
+            group
+                .versions
+                .sort_by(|a, b| compare_versions(&b.version, &a.version));
+            for version in &mut group.versions {
+                version.resources.sort_by(|a, b| a.plural.cmp(&b.plural));
+            }
+        }
+        groups[built_in..].sort_by(|a, b| a.name.cmp(&b.name));
+        let all = groups.iter().flat_map(|group| &group.versions);
+        let all = all.flat_map(|version| &version.resources);
+        let index = all
+            .map(|it| (path(&it.group, &it.version, &it.plural), it.clone()))
+            .collect();
+        Self { groups, index }
+    }
+
+    pub fn get(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
+        self.index.get(&path(group, version, plural))
+    }
+
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == *name)
+    }
+
+    pub fn version(&self, group: &str, version: &str) -> Option<&GroupVersion> {
+        let versions = &self.group(group)?.versions;
+        versions.iter().find(|it| it.version == *version)
+    }
+
+    /// The resource of a kind.
+    pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<Resource>> {
+        let resources = &self.version(group, version)?.resources;
+        resources.iter().find(|it| it.kind == *kind)
+    }
+
+    /// Each resource once, at its group's most preferred version that has it.
+    pub fn preferred(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.groups.iter().flat_map(|group| {
+            let all = group.versions.iter().enumerate();
+            all.flat_map(move |(at, version)| {
+                let earlier = &group.versions[..at];
+                version.resources.iter().filter(move |resource| {
+                    let mut before = earlier.iter().flat_map(|it| &it.resources);
+                    !before.any(|it| it.plural == resource.plural)
+                })
+            })
+        })
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        let versions = self.groups.iter().flat_map(|group| &group.versions);
+        versions.flat_map(|version| &version.resources)
+    }
+}
+
+fn path(group: &str, version: &str, plural: &str) -> String {
+    [group, version, plural].join("/")
+}

@@ -1,0 +1,173 @@
+//! Between bytes at rest and objects at the version asked for.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use json::Value;
+use meta::Status;
+use store::{Entry, Revision};
+
+use crate::catalog::Resource;
+use crate::converter::Webhook;
+use crate::negotiate::Format;
+use crate::show::Show;
+
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// Values that kube-apiserver wrote as protobuf begin so.
+const PROTOBUF: &[u8] = b"k8s\0";
+
+/// The object at the resource's version, with its resource version.
+pub(crate) fn decode(
+    resource: &Resource,
+    bytes: &[u8],
+    revision: Revision,
+) -> Result<Value, Status> {
+    let mut object = parse(resource, bytes)?;
+    to_version(resource, &mut object, &resource.group, &resource.version)?;
+    if let Some(custom) = &resource.custom
+        && revision <= custom.since
+    {
+        crate::structural::default(custom, &mut object)?;
+    }
+    let metadata = crate::object::metadata(&mut object)?;
+    metadata.insert("resourceVersion", revision.to_string());
+    Ok(object)
+}
+
+/// The object as it rests.
+pub(crate) fn parse(resource: &Resource, bytes: &[u8]) -> Result<Value, Status> {
+    if bytes.starts_with(PROTOBUF) {
+        return schema::protobuf::decode_object(bytes).map_err(Status::internal);
+    }
+    json::parse(bytes).map_err(|error| {
+        let (kind, what) = (&resource.kind, error);
+        Status::internal(format!("unable to decode a stored {kind}: {what}"))
+    })
+}
+
+/// The entries, with those that are at another version converted by the webhook of their definition, all in one call.
+pub(crate) async fn ahead(
+    resource: &Resource,
+    webhook: &Webhook,
+    mut entries: Vec<Arc<Entry>>,
+) -> Result<Vec<Arc<Entry>>, Status> {
+    let all = entries.iter_mut();
+    let mut others: Vec<_> = all
+        .filter(|it| !it.value.starts_with(resource.head.as_bytes()))
+        .collect();
+    let objects = others.iter().map(|it| parse(resource, &it.value));
+    let objects: Vec<Value> = objects.collect::<Result<_, _>>()?;
+    if objects.is_empty() {
+        return Ok(entries);
+    }
+    let converted = webhook.all(objects, &resource.api_version()).await?;
+    for (entry, object) in others.iter_mut().zip(converted) {
+        let value = json::to_vec(&object).into();
+        **entry = Arc::new(Entry {
+            key: entry.key.clone(),
+            value,
+            ..***entry
+        });
+    }
+    Ok(entries)
+}
+
+/// Canonical bytes: at the version that is stored, without resource version, fields in their order.
+pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Status> {
+    let mut object = object.clone();
+    let (group, version) = &resource.stored;
+    to_version(resource, &mut object, group, version)?;
+    crate::object::forget_version(&mut object);
+    order(resource, &mut object);
+    Ok(json::to_vec(&object).into())
+}
+
+pub(crate) fn to_version(
+    resource: &Resource,
+    object: &mut Value,
+    group: &str,
+    version: &str,
+) -> Result<(), Status> {
+    let want = meta::gvk::api_version(group, version);
+    if object.str_at(&["apiVersion"]) == Some(&*want) {
+        return Ok(());
+    }
+    if let Some(custom) = &resource.custom {
+        return custom.convert(object, &want);
+    }
+    let (from_group, from_version) = {
+        let found = object.str_at(&["apiVersion"]).unwrap_or_default();
+        let (group, version) = found.split_once('/').unwrap_or(("", found));
+        (group.to_owned(), version.to_owned())
+    };
+    let target = (group, version);
+    resources::convert::to(&from_group, &from_version, &resource.kind, object, target)
+        .map_err(Status::internal)
+}
+
+/// Built-in kinds in the order of their Go structs; custom ones with their metadata so, the rest as it came.
+fn order(resource: &Resource, object: &mut Value) {
+    if resource.custom.is_none() {
+        let (group, version) = &resource.stored;
+        if let Some(schema) = schema::builtin().kind(group, version, &resource.kind) {
+            schema::empty_lists_to_null(schema.place(), object);
+            schema::order(schema.place(), object);
+        }
+        return;
+    }
+    if let Some(metadata) = object.get_mut("metadata")
+        && let Some(schema) = schema::builtin().named(OBJECT_META)
+    {
+        schema::order(schema.place(), metadata);
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.sort_by_rank(|key| match key {
+            "apiVersion" => 0,
+            "kind" => 1,
+            "metadata" => 2,
+            _ => 3,
+        });
+    }
+}
+
+/// Any value with kind and apiVersion, in Kubernetes' envelope.
+pub(crate) fn to_protobuf(value: &Value) -> Result<Bytes, Status> {
+    let refused = || Status::not_acceptable(&["application/json", "application/yaml"]);
+    let gvk = meta::object::gvk(value).map_err(Status::internal)?;
+    let schema = schema::builtin()
+        .kind(&gvk.group, &gvk.version, &gvk.kind)
+        .ok_or_else(refused)?;
+    let encoded = schema::protobuf::encode_object(schema.place(), value);
+    encoded.map(Into::into).map_err(|_| refused())
+}
+
+/// A watch event as a frame: four bytes of length, then the event.
+pub(crate) fn protobuf_event(
+    show: &Show<'_>,
+    kind: &str,
+    bytes: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), Status> {
+    let object = decode(show.resource, bytes, revision)?;
+    let shown = show.shown(object);
+    let raw = to_protobuf(&shown)?;
+    out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
+    Ok(())
+}
+
+pub(crate) fn protobuf_value_event(kind: &str, object: &Value, out: &mut Vec<u8>) {
+    if let Ok(raw) = to_protobuf(object) {
+        out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
+    }
+}
+
+/// `DeleteOptions` and the like in a body.
+pub(crate) fn options_body(body: &[u8], format: Format) -> Result<Value, Status> {
+    match format {
+        Format::Json => json::parse(body).map_err(|error| Status::bad_request(error.to_string())),
+        Format::Yaml => yaml::to_json(body).map_err(|error| Status::bad_request(error.to_string())),
+        Format::Protobuf => schema::protobuf::decode_object(body)
+            .map_err(|error| Status::bad_request(error.to_string())),
+    }
+}

@@ -1,0 +1,229 @@
+//! Custom resources: rows made of `CustomResourceDefinitions`.
+
+use std::sync::Arc;
+
+use json::{Text, Value};
+use meta::Status;
+use resources::columns::Custom as Columns;
+use resources::{Resource as Row, Subresource, Verb, Verbs};
+use schema::Schema;
+use store::Revision;
+
+use crate::catalog::{Resource, head};
+use crate::converter::Webhook;
+
+/// What a definition says of one version beyond its row.
+#[derive(Debug)]
+pub struct Custom {
+    /// The definition's name: `widgets.example.com`.
+    pub definition: String,
+    pub columns: Columns,
+    /// As it is written, without what all objects have.
+    pub schema: Option<Schema>,
+    /// When the definition last changed: what was written after that has this schema's defaults.
+    pub since: Revision,
+    /// JSON paths of `spec.replicas`, `status.replicas` and the selector.
+    pub scale: Option<Scale>,
+    /// JSON paths that field selectors may name.
+    pub selectable: Vec<String>,
+    pub conversion: Conversion,
+    pub deprecation: Option<String>,
+    pub preserve_unknown: bool,
+    pub validation: Option<Value>,
+    /// Its objects are on their way out, and no new ones come.
+    pub terminating: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Scale {
+    pub spec: String,
+    pub status: String,
+    pub selector: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Conversion {
+    None,
+    Webhook(Webhook),
+}
+
+impl Custom {
+    pub fn columns(&self) -> Value {
+        let all = self.columns.definitions().iter();
+        all.map(meta::table::Column::to_value).collect()
+    }
+
+    pub(crate) fn webhook(&self) -> Option<&Webhook> {
+        match &self.conversion {
+            Conversion::Webhook(webhook) => Some(webhook),
+            Conversion::None => None,
+        }
+    }
+
+    /// Without a webhook, versions differ in their name only.
+    pub fn convert(&self, object: &mut Value, api_version: &str) -> Result<(), Status> {
+        match &self.conversion {
+            Conversion::None => {
+                if let Some(fields) = object.as_object_mut() {
+                    fields.insert("apiVersion", api_version);
+                }
+                Ok(())
+            }
+            Conversion::Webhook(webhook) => webhook.convert(object, api_version),
+        }
+    }
+}
+
+/// The rows of a definition: one for each served version, if it is established.
+pub fn resources(
+    definition: &Value,
+    webhook: Option<&Webhook>,
+    since: Revision,
+) -> Vec<Arc<Resource>> {
+    let text = |path: &[&str]| definition.str_at(path).unwrap_or_default();
+    if !is_true(definition, "Established") || !is_true(definition, "NamesAccepted") {
+        return Vec::new();
+    }
+    let group = text(&["spec", "group"]);
+    let versions = definition
+        .at(&["spec", "versions"])
+        .and_then(Value::as_array);
+    let versions = versions.map_or(&[][..], |it| it);
+    let stored = versions
+        .iter()
+        .find(|it| it.get("storage").and_then(Value::as_bool) == Some(true));
+    let stored = stored
+        .and_then(|it| it.str_at(&["name"]))
+        .unwrap_or_default();
+    let served = versions
+        .iter()
+        .filter(|it| it.get("served").and_then(Value::as_bool) == Some(true));
+    served
+        .map(|version| Arc::new(resource(definition, group, stored, version, webhook, since)))
+        .collect()
+}
+
+/// The webhook that converts between the versions of a definition.
+pub fn webhook(definition: &Value) -> Option<&Value> {
+    let strategy = definition.str_at(&["spec", "conversion", "strategy"]);
+    let webhook = definition.at(&["spec", "conversion", "webhook"]);
+    webhook.filter(|_| strategy == Some("Webhook"))
+}
+
+fn resource(
+    definition: &Value,
+    group: &str,
+    stored: &str,
+    version: &Value,
+    webhook: Option<&Webhook>,
+    since: Revision,
+) -> Resource {
+    let names = definition
+        .at(&["status", "acceptedNames"])
+        .or_else(|| definition.at(&["spec", "names"]));
+    let names = names.cloned().unwrap_or_default();
+    let name = |field: &str| Text::from(names.str_at(&[field]).unwrap_or_default());
+    let list = |field: &str| {
+        let found = names.get(field).and_then(Value::as_array);
+        let all = found.into_iter().flatten().filter_map(Value::as_str);
+        all.map(Text::from).collect::<Vec<_>>()
+    };
+    let version_name = version.str_at(&["name"]).unwrap_or_default();
+    let kind = name("kind");
+    let sub = |sub: &str, group: &str, version: &str, kind: &str, foreign: bool| Subresource {
+        name: sub.into(),
+        group: group.into(),
+        version: version.into(),
+        kind: kind.into(),
+        foreign,
+        verbs: [Verb::Get, Verb::Patch, Verb::Update].into_iter().collect(),
+    };
+    let mut subresources = Vec::new();
+    if version.at(&["subresources", "status"]).is_some() {
+        subresources.push(sub("status", group, version_name, &kind, false));
+    }
+    let scale = version.at(&["subresources", "scale"]).map(|scale| Scale {
+        spec: scale
+            .str_at(&["specReplicasPath"])
+            .unwrap_or_default()
+            .to_owned(),
+        status: scale
+            .str_at(&["statusReplicasPath"])
+            .unwrap_or_default()
+            .to_owned(),
+        selector: scale.str_at(&["labelSelectorPath"]).map(str::to_owned),
+    });
+    if scale.is_some() {
+        subresources.push(sub("scale", "autoscaling", "v1", "Scale", true));
+    }
+    let definition_name = definition.str_at(&["metadata", "name"]).unwrap_or_default();
+    let validation = version.at(&["schema", "openAPIV3Schema"]).cloned();
+    let own = validation.as_ref().and_then(crate::structural::schema);
+    let schema = own.as_ref().map(schema::with_object_meta);
+    let columns = version
+        .get("additionalPrinterColumns")
+        .and_then(Value::as_array);
+    let columns = Columns::new(columns.map_or(&[][..], |it| it))
+        .or_else(|_| Columns::new(&[]))
+        .expect("the default columns are well formed");
+    let selectable = version.get("selectableFields").and_then(Value::as_array);
+    let selectable = selectable.into_iter().flatten();
+    let selectable = selectable.filter_map(|it| it.str_at(&["jsonPath"]));
+    let deprecated = version.get("deprecated").and_then(Value::as_bool) == Some(true);
+    let conversion = match webhook {
+        Some(webhook) => Conversion::Webhook(webhook.clone()),
+        None => Conversion::None,
+    };
+    let custom = Custom {
+        definition: definition_name.to_owned(),
+        columns,
+        schema: own,
+        since,
+        scale,
+        selectable: selectable.map(str::to_owned).collect(),
+        conversion,
+        deprecation: deprecated.then(|| {
+            let warning = version.str_at(&["deprecationWarning"]).map(str::to_owned);
+            warning.unwrap_or_else(|| format!("{group}/{version_name} {kind} is deprecated"))
+        }),
+        preserve_unknown: definition
+            .at(&["spec", "preserveUnknownFields"])
+            .and_then(Value::as_bool)
+            == Some(true),
+        validation,
+        terminating: is_true(definition, "Terminating"),
+    };
+    let row = Row {
+        group: group.into(),
+        version: version_name.into(),
+        list_kind: Some(name("listKind")),
+        plural: name("plural"),
+        singular: name("singular"),
+        namespaced: definition.str_at(&["spec", "scope"]) == Some("Namespaced"),
+        short_names: list("shortNames"),
+        categories: list("categories"),
+        verbs: Verbs::ALL,
+        subresources,
+        prefix: Some(format!("{group}/{}", name("plural")).into()),
+        stored: (group.into(), stored.into()),
+        schema: Text::default(),
+        served_by_default: true,
+        kind,
+    };
+    Resource {
+        prefix: format!("/{group}/{}/", row.plural),
+        head: head(group, version_name, &row.kind, true),
+        schema,
+        custom: Some(Arc::new(custom)),
+        row: Arc::new(row),
+    }
+}
+
+/// Whether a condition holds.
+pub fn is_true(definition: &Value, condition: &str) -> bool {
+    let all = definition
+        .at(&["status", "conditions"])
+        .and_then(Value::as_array);
+    let mut all = all.into_iter().flatten();
+    all.any(|it| it.str_at(&["type"]) == Some(condition) && it.str_at(&["status"]) == Some("True"))
+}

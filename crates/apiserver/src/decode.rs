@@ -1,0 +1,346 @@
+//! From a request's body to an object: JSON, YAML or protobuf; strict, with warnings, or forgiving.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use http::header::CONTENT_TYPE;
+use json::Value;
+use meta::Status;
+use meta::gvk::GroupVersionKind;
+use schema::Schema;
+
+use crate::custom::Custom;
+use crate::negotiate::{FORMATS, Format};
+use crate::pipeline::Ask;
+use crate::respond::text;
+use crate::structural;
+
+/// `fieldValidation`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Validation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+impl Validation {
+    /// The query's options were checked before.
+    pub(crate) fn of(ask: &Ask<'_>) -> Self {
+        match ask.query.get("fieldValidation") {
+            Some("Ignore") => Self::Ignore,
+            Some("Strict") => Self::Strict,
+            _ => Self::Warn,
+        }
+    }
+}
+
+/// An object as the client sent it, with what a strict reader had to say.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub object: Value,
+    pub warnings: Vec<String>,
+}
+
+/// What a body should be.
+#[derive(Clone, Debug)]
+pub(crate) struct Expected<'a> {
+    pub kind: &'a GroupVersionKind,
+    pub schema: Option<&'a Schema>,
+    pub custom: Option<&'a Custom>,
+}
+
+pub(crate) fn format(ask: &Ask<'_>) -> Result<Format, Status> {
+    let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+    let media = header.split(';').next().unwrap_or_default().trim();
+    match media {
+        "" | "application/json" => Ok(Format::Json),
+        "application/yaml" => Ok(Format::Yaml),
+        "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
+        _ => Err(Status::unsupported_media_type(FORMATS)),
+    }
+}
+
+/// Reads an object and checks that it is of the kind that belongs here.
+pub(crate) fn object(
+    body: &[u8],
+    format: Format,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    let mut strict = Vec::new();
+    let mut object = match format {
+        Format::Json => {
+            let parsed = json::parse_with(body, json::Limits::default());
+            let parsed =
+                parsed.map_err(|error| unreadable(expected.kind, body, &error.to_string()))?;
+            strict.extend(
+                parsed
+                    .duplicates
+                    .iter()
+                    .map(|path| format!("duplicate field \"{path}\"")),
+            );
+            parsed.value
+        }
+        Format::Yaml => {
+            strict.extend(yaml_duplicates(body));
+            yaml::to_json(body).map_err(|error| {
+                Status::bad_request(format!(
+                    "the object provided is unrecognized (must be of type {}): {error} ({})",
+                    expected.kind.kind,
+                    hex(body)
+                ))
+            })?
+        }
+        Format::Protobuf => {
+            if expected.custom.is_some() {
+                return Err(Status::unsupported_media_type(&[
+                    "application/json",
+                    "application/yaml",
+                ]));
+            }
+            schema::protobuf::decode_object(body)
+                .map_err(|error| Status::bad_request(error.to_string()))?
+        }
+    };
+    if object.is_null() {
+        object = json::Object::new().into();
+    }
+    let is_object = object.as_object().is_some();
+    if expected.custom.is_some() && is_object && format == Format::Json {
+        let has = |name: &str| object.str_at(&[name]).is_some_and(|it| !it.is_empty());
+        if !has("kind") {
+            // Custom objects must say what they are.
+            let text = String::from_utf8_lossy(body);
+            let begin: String = text.chars().take(24).collect();
+            return Err(Status::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' \
+                 ({begin} ...)",
+                expected.kind.kind
+            )));
+        }
+    }
+    check_kind(&mut object, expected).map_err(|mut status| {
+        if !is_object {
+            let _ = write!(status.message, " ({})", hex(body));
+        }
+        status
+    })?;
+    finish(
+        object,
+        strict,
+        format != Format::Protobuf,
+        validation,
+        expected,
+    )
+}
+
+/// The same for an object that a patch has made, or a patch that is an object.
+pub(crate) fn patched(
+    mut object: Value,
+    strict: Vec<String>,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    check_kind(&mut object, expected)?;
+    finish(object, strict, true, validation, expected)
+}
+
+fn finish(
+    mut object: Value,
+    mut strict: Vec<String>,
+    typed: bool,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    let before = object.clone();
+    if let Some(custom) = expected.custom {
+        let unknown = structural::read(custom, &mut object).map_err(|error| {
+            let text = error.to_string();
+            // What Go's decoder says of metadata, without the path.
+            match text.find("json: ") {
+                Some(at) => decode_failed(expected.kind, &text[at..]),
+                None => Status::bad_request(text),
+            }
+        })?;
+        strict.extend(
+            unknown
+                .iter()
+                .map(|path| format!("unknown field \"{path}\"")),
+        );
+    } else if let Some(schema) = expected.schema
+        && typed
+    {
+        strict.extend(schema::unknown(schema.place(), &object));
+        schema::check_types(schema.place(), &object)
+            .map_err(|error| decode_failed(expected.kind, &error.0))?;
+        schema::prune(schema.place(), &mut object);
+        schema::canonical(schema.place(), &mut object);
+    }
+    if strict.len() > 1 && expected.custom.is_none() {
+        in_document_order(&before, &mut strict);
+    }
+    let warnings = self::strict(strict, validation, expected)?;
+    Ok(Decoded { object, warnings })
+}
+
+/// What a strict reader found becomes a refusal, warnings, or nothing.
+pub(crate) fn strict(
+    found: Vec<String>,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Vec<String>, Status> {
+    match validation {
+        Validation::Strict if !found.is_empty() => {
+            let text = format!("strict decoding error: {}", found.join(", "));
+            Err(decode_failed(expected.kind, &text))
+        }
+        Validation::Ignore => Ok(Vec::new()),
+        Validation::Strict | Validation::Warn => Ok(found),
+    }
+}
+
+/// Upstream tells of fields as it comes upon them.
+fn in_document_order(object: &Value, found: &mut [String]) {
+    fn walk(value: &Value, path: &mut String, ranks: &mut HashMap<String, usize>) {
+        let length = path.len();
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields.iter() {
+                    if length > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(key);
+                    let rank = ranks.len();
+                    ranks.entry(path.clone()).or_insert(rank);
+                    walk(value, path, ranks);
+                    path.truncate(length);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    write!(path, "[{index}]").expect("a String takes all");
+                    walk(item, path, ranks);
+                    path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut ranks = HashMap::new();
+    walk(object, &mut String::new(), &mut ranks);
+    found.sort_by_key(|text| {
+        let path = text.split('"').nth(1).unwrap_or_default();
+        ranks.get(path).copied().unwrap_or(usize::MAX)
+    });
+}
+
+/// What a strict reader says about keys that come twice.
+pub(crate) fn yaml_duplicates(body: &[u8]) -> Vec<String> {
+    match yaml::to_json_strict(body) {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+fn check_kind(object: &mut Value, expected: &Expected<'_>) -> Result<(), Status> {
+    let want = expected.kind;
+    let name = object.type_name();
+    let Some(fields) = object.as_object_mut() else {
+        let go = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                  \"json:\\\"kind,omitempty\\\"\" }";
+        return Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
+             json: cannot unmarshal {name} into Go value of type {go}",
+            want.kind
+        )));
+    };
+    let text = |name: &str| {
+        let found = fields.get(name).and_then(Value::as_str);
+        found.unwrap_or_default().to_owned()
+    };
+    // What is left out is what belongs here.
+    let or = |found: String, want: String| if found.is_empty() { want } else { found };
+    let api_version = or(text("apiVersion"), want.api_version());
+    let kind = or(text("kind"), want.kind.clone());
+    if kind != want.kind || api_version != want.api_version() {
+        let name = fields
+            .get("metadata")
+            .and_then(|it| it.str_at(&["name"]))
+            .unwrap_or_default();
+        return Err(other_kind(expected, name, &api_version, &kind));
+    }
+    fields.insert("kind", kind);
+    fields.insert("apiVersion", api_version);
+    Ok(())
+}
+
+fn other_kind(expected: &Expected<'_>, name: &str, api_version: &str, kind: &str) -> Status {
+    let want = expected.kind;
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let registered = resources::builtin()
+        .of_version(group, version)
+        .any(|row| row.kind == *kind);
+    if !registered && expected.custom.is_none() {
+        let text = format!(
+            "no kind {} is registered for version {} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+            meta::go::quote(kind),
+            meta::go::quote(api_version)
+        );
+        return handled_as(kind, version, &want.kind, &text);
+    }
+    if expected.custom.is_some() && group == want.group && version == want.version {
+        let detail = format!("must be {}", want.kind);
+        let error = meta::field::Error::invalid("kind", kind, detail);
+        let kind = meta::gvk::GroupKind::new(group, kind);
+        return Status::invalid(&kind, name, &[error]);
+    }
+    if group != want.group || version != want.version {
+        return Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            want.api_version()
+        ));
+    }
+    let internal = match want.group.split('.').next() {
+        None | Some("") => "core",
+        Some(group) => group,
+    };
+    let text = format!(
+        "converting ({version}.{kind}) to ({internal}.{}): unknown conversion",
+        want.kind
+    );
+    handled_as(kind, version, &want.kind, &text)
+}
+
+fn unreadable(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
+    let shown = match std::str::from_utf8(body) {
+        Ok("") => "<empty>".to_owned(),
+        Ok(text) if text.len() <= 1024 => text.to_owned(),
+        _ => "binary or long data".to_owned(),
+    };
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
+         {error} ({shown})",
+        kind.kind
+    ))
+}
+
+/// The beginning of a body, as upstream shows what is no text to it.
+fn hex(body: &[u8]) -> String {
+    let shown = &body[..body.len().min(1024)];
+    shown.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+fn decode_failed(kind: &GroupVersionKind, error: &str) -> Status {
+    handled_as(&kind.kind, &kind.version, &kind.kind, error)
+}
+
+fn handled_as(kind: &str, version: &str, want: &str, error: &str) -> Status {
+    let version = meta::go::quote(version);
+    Status::bad_request(format!(
+        "{kind} in version {version} cannot be handled as a {want}: {error}"
+    ))
+}

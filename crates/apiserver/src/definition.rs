@@ -1,0 +1,309 @@
+//! `CustomResourceDefinitions`, as they are written: what they are called, and whether they can be served.
+//!
+//! Upstream decides this in controllers a moment after the write; here it is part of the write, so that a definition is
+//! served as soon as it is acknowledged.
+
+use std::collections::HashSet;
+
+use json::{Object, Text, Value, json};
+use meta::field::{Error, Path};
+
+use crate::clock;
+use crate::custom::is_true;
+use crate::pipeline::Api;
+
+/// Holds a definition back until its objects are gone.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Says that the deletion has begun.
+pub(crate) fn terminate(definition: &mut Value) {
+    let mut conditions = existing(definition);
+    set(
+        &mut conditions,
+        "Terminating",
+        "True",
+        "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        &clock::now(),
+    );
+    if let Some(fields) = definition.as_object_mut() {
+        let status = fields.get_or_insert("status");
+        if !matches!(status, Value::Object(_)) {
+            *status = Object::new().into();
+        }
+        if let Some(status) = status.as_object_mut() {
+            status.insert("conditions", conditions);
+        }
+    }
+}
+
+/// Fills in `status` after the spec was prepared and validated.
+pub(crate) fn accept(api: &Api, definition: &mut Value) {
+    let (names, conflict) = names(api, definition);
+    let now = clock::now();
+    let was_established = is_true(definition, "Established");
+    let accepted = conflict.is_none();
+    let mut conditions = existing(definition);
+    let (status, reason, message) = match &conflict {
+        None => ("True", "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => ("False", *reason, &**message),
+    };
+    let kind = "NamesAccepted";
+    set(&mut conditions, kind, status, reason, message, &now);
+    if !was_established {
+        let (status, reason, message) = if accepted {
+            let message = "the initial names have been accepted";
+            ("True", "InitialNamesAccepted", message)
+        } else {
+            ("False", "NotAccepted", "not all names are accepted")
+        };
+        let kind = "Established";
+        set(&mut conditions, kind, status, reason, message, &now);
+    }
+    let stored = stored_versions(definition);
+    let Some(fields) = definition.as_object_mut() else {
+        return;
+    };
+    let status = fields.get_or_insert("status");
+    if !matches!(status, Value::Object(_)) {
+        *status = Object::new().into();
+    }
+    if let Some(status) = status.as_object_mut() {
+        status.insert("conditions", conditions);
+        status.insert("acceptedNames", names);
+        status.insert("storedVersions", stored);
+    }
+}
+
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+
+/// Types that there are not, and defaults that their own schema refuses.
+fn wrong_values(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
+    if let Some(ty) = schema.str_at(&["type"])
+        && !ty.is_empty()
+        && !TYPES.contains(&ty)
+    {
+        errors.push(Error::not_supported(path.child("type"), ty, TYPES));
+    }
+    if let Some(default) = schema.get("default")
+        && let Ok(compiled) = schema::structural::from_json_schema_props(schema)
+    {
+        let at = path.child("default").to_string();
+        for mut error in schema::structural::validate(compiled.place(), default) {
+            error.field = match &*error.field {
+                "" | "<nil>" => at.clone(),
+                below => format!("{at}.{below}"),
+            };
+            errors.push(error);
+        }
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flat_map(Object::iter) {
+        wrong_values(&path.child("properties").key(name), property, errors);
+    }
+    if let Some(items) = schema.get("items") {
+        wrong_values(&path.child("items"), items, errors);
+    }
+    if let Some(additional) = schema.get("additionalProperties") {
+        wrong_values(&path.child("additionalProperties"), additional, errors);
+    }
+}
+
+/// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the
+/// server was told so, taken with a warning.
+pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String>) {
+    let versions = definition.at(&["spec", "versions"]);
+    let versions = versions.and_then(Value::as_array).map_or(&[][..], |it| it);
+    let schema = |version: &'_ Value| version.at(&["schema", "openAPIV3Schema"]).cloned();
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    // A schema that all versions share is upstream's `spec.validation`.
+    let same = versions
+        .windows(2)
+        .all(|it| schema(&it[0]) == schema(&it[1]));
+    let judged = if same {
+        versions.len().min(1)
+    } else {
+        versions.len()
+    };
+    let (shared, path) = (
+        Path::of(&["spec", "validation"]),
+        Path::of(&["spec", "versions"]),
+    );
+    for (index, version) in versions[..judged].iter().enumerate() {
+        let Some(schema) = version.at(&["schema", "openAPIV3Schema"]) else {
+            continue;
+        };
+        let version_path = path.index(index);
+        let version_path = version_path.child("schema");
+        let path = if same { &shared } else { &version_path };
+        let path = path.child("openAPIV3Schema");
+        errors.extend(schema::structural::check(&path, schema));
+        wrong_values(&path, schema, &mut errors);
+        if !has_rules(schema) {
+            continue;
+        }
+        let text =
+            "validation rules in CEL (x-kubernetes-validations) are not enforced by this server";
+        if api.settings.accept_unchecked_rules {
+            warnings.push(format!("{path}: {text}"));
+        } else {
+            let text = format!(
+                "{text}; start it with --accept-unchecked-cel-rules to take them unchecked"
+            );
+            errors.push(Error::forbidden(path, text));
+        }
+    }
+    (errors, warnings)
+}
+
+/// Whether a schema has rules anywhere. The parser bounds how deep it is.
+fn has_rules(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            *key == "x-kubernetes-validations" && value.as_array().is_some_and(|it| !it.is_empty())
+                || has_rules(value)
+        }),
+        Value::Array(items) => items.iter().any(has_rules),
+        _ => false,
+    }
+}
+
+/// The names that it gets, and the last of those that another resource of the group has already: each name is looked
+/// at by itself, as upstream does.
+fn names(api: &Api, definition: &Value) -> (Object, Option<(&'static str, String)>) {
+    let used = Used::of(api, definition);
+    let requested = definition.at(&["spec", "names"]);
+    let before = definition.at(&["status", "acceptedNames"]);
+    let get = |from: Option<&Value>, field: &str| from.and_then(|it| it.get(field)).cloned();
+    let mut conflict = None;
+    let mut names = Object::new();
+    for (field, reason, among) in [
+        ("plural", "PluralConflict", &used.resources),
+        ("singular", "SingularConflict", &used.resources),
+        ("shortNames", "ShortNamesConflict", &used.resources),
+        ("kind", "KindConflict", &used.kinds),
+        ("listKind", "ListKindConflict", &used.kinds),
+    ] {
+        let (asked, had) = (get(requested, field), get(before, field));
+        let mut taken: Vec<String> = Vec::new();
+        if asked != had {
+            let all = match &asked {
+                Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+                Some(Value::String(one)) => vec![&**one],
+                _ => Vec::new(),
+            };
+            let ours = had.as_ref().and_then(Value::as_array);
+            let is_ours = |name: &str| {
+                let mut ours = ours.into_iter().flatten();
+                ours.any(|it| it.as_str() == Some(name))
+            };
+            let all = all
+                .into_iter()
+                .filter(|it| among.contains(*it) && !is_ours(it));
+            taken = all
+                .map(|it| format!("\"{it}\" is already in use"))
+                .collect();
+        }
+        let given = if taken.is_empty() { asked } else { had };
+        match (given, field) {
+            (Some(name), _) => drop(names.insert(field, name)),
+            // These two are never left out.
+            (None, "plural" | "kind") => drop(names.insert(field, "")),
+            (None, _) => {}
+        }
+        conflict = match taken.as_slice() {
+            [] => conflict,
+            [one] => Some((reason, one.clone())),
+            many => Some((reason, format!("[{}]", many.join(", ")))),
+        };
+    }
+    if let Some(categories) = get(requested, "categories") {
+        names.insert("categories", categories);
+    }
+    (names, conflict)
+}
+
+/// Names that others in the group have.
+#[derive(Default)]
+struct Used {
+    resources: HashSet<Text>,
+    kinds: HashSet<Text>,
+}
+
+impl Used {
+    fn of(api: &Api, definition: &Value) -> Self {
+        let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
+        let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
+        let catalog = api.catalog.load();
+        let mut used = Self::default();
+        let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
+        for other in versions.iter().flat_map(|version| &version.resources) {
+            if other.custom.as_ref().is_some_and(|it| it.definition == own) {
+                continue;
+            }
+            used.resources.insert(other.plural.clone());
+            used.resources.insert(other.singular.clone());
+            used.resources.extend(other.short_names.iter().cloned());
+            used.kinds.insert(other.kind.clone());
+            used.kinds.extend(other.list_kind.clone());
+        }
+        used
+    }
+}
+
+fn existing(definition: &Value) -> Vec<Value> {
+    let found = definition
+        .at(&["status", "conditions"])
+        .and_then(Value::as_array);
+    found.cloned().unwrap_or_default()
+}
+
+fn set(
+    conditions: &mut Vec<Value>,
+    kind: &str,
+    status: &str,
+    reason: &str,
+    message: &str,
+    now: &str,
+) {
+    let found = conditions
+        .iter_mut()
+        .find(|it| it.str_at(&["type"]) == Some(kind));
+    if let Some(found) = &found
+        && found.str_at(&["status"]) == Some(status)
+        && found.str_at(&["reason"]) == Some(reason)
+    {
+        return;
+    }
+    let condition = json!({
+        "type": kind,
+        "status": status,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    });
+    match found {
+        Some(found) => *found = condition,
+        None => conditions.push(condition),
+    }
+}
+
+/// Versions in which objects may be at rest: the storage version joins those of before.
+fn stored_versions(definition: &Value) -> Value {
+    let before = definition
+        .at(&["status", "storedVersions"])
+        .and_then(Value::as_array);
+    let mut all = before.cloned().unwrap_or_default();
+    let versions = definition
+        .at(&["spec", "versions"])
+        .and_then(Value::as_array);
+    for version in versions.into_iter().flatten() {
+        let stores = version.get("storage").and_then(Value::as_bool) == Some(true);
+        if let (true, Some(name)) = (stores, version.get("name"))
+            && !all.contains(name)
+        {
+            all.push(name.clone());
+        }
+    }
+    Value::Array(all)
+}

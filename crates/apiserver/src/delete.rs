@@ -1,0 +1,417 @@
+//! DELETE: at once, after a grace period, or when the last finalizer is gone.
+
+use std::sync::Arc;
+
+use admission::{Admitting, Operation};
+use bytes::Bytes;
+use http::Response;
+use json::{Object, Value, json};
+use meta::Status;
+use meta::options::{DeleteOptions, Propagation, Query};
+use store::{Condition, Entry, Txn};
+
+use crate::body::Body;
+use crate::filter::Filter;
+use crate::incoming::RequestBody;
+use crate::pipeline::{Api, Ask};
+use crate::show::Show;
+use crate::table::Include;
+use crate::token::Continue;
+use crate::write::{Options, Seen, Write};
+use crate::{allocate, clock, convert, failure, join, object, respond, strategy};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+/// How often a deletion is tried again on an object that others change meanwhile.
+const RETRIES: usize = 8;
+/// How many objects of a collection are deleted at the same time.
+const TOGETHER: usize = 64;
+
+pub(crate) async fn one(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let options = delete_options(api, ask, body).await?;
+    let accepted = respond::accept(ask, true)?;
+    let write = Write::new(api, ask, write_options(&options));
+    let deleted = delete(&write, &ask.info.name, &options).await?;
+    let show = Show::new(&ask.resource, accepted, Include::of(ask.query)?);
+    let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
+    let body = if whole {
+        show.one(&deleted.entry)?
+    } else {
+        let object = convert::decode(&ask.resource, &deleted.entry.value, 0)?;
+        show.encode(&object::deleted(&ask.resource, &object))?
+    };
+    let mut response = respond::ok(accepted.format.content_type(), body);
+    let mut warnings = deleted.warnings;
+    let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
+    if ask.resource.is("batch", "jobs") && !policy {
+        let text = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                    remove them or set propagationPolicy=Orphan to suppress this warning";
+        warnings.push(text.to_owned());
+    }
+    respond::warn(&mut response, &warnings);
+    Ok(response)
+}
+
+pub(crate) async fn collection(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let options = delete_options(api, ask, body).await?;
+    let list = ask.list_options()?;
+    let filter = Filter::new(&ask.resource, &list)?;
+    let accepted = respond::accept(ask, false)?;
+    let write = Write::new(api, ask, write_options(&options));
+    let range = ask.resource.range(&ask.info.namespace);
+    let after = match &*list.continue_token {
+        "" => Vec::new(),
+        token => Continue::parse(token, &range)?.after,
+    };
+    let snapshot = api.latest().await?;
+    let limit = match usize::try_from(list.limit) {
+        Ok(limit) if limit > 0 => limit,
+        _ => usize::MAX,
+    };
+    let taken = snapshot.range(range.as_bytes());
+    let taken = taken.filter(|entry| entry.key[..] > after[..]);
+    let mut taken = taken.filter(|entry| filter.takes(&ask.resource, entry));
+    let page: Vec<Arc<Entry>> = taken.by_ref().take(limit).cloned().collect();
+    let mut metadata = Object::new();
+    metadata.insert("resourceVersion", snapshot.revision().to_string());
+    if let (Some(_), Some(last)) = (taken.next(), page.last()) {
+        let next = Continue::write(snapshot.revision(), range.as_bytes(), &last.key);
+        metadata.insert("continue", next);
+    }
+    drop(taken);
+    drop(snapshot);
+    let mut items = Vec::new();
+    // Together, so that the store makes them durable together.
+    for some in page.chunks(TOGETHER) {
+        let work = some.iter().map(|entry| async {
+            let found = convert::decode(&ask.resource, &entry.value, entry.modified)?;
+            match delete(&write, object::name(&found), &options).await {
+                Ok(_) => Ok(Some(bare(ask, found))),
+                Err(status) if status.is_not_found() => Ok(None),
+                Err(status) => Err(status),
+            }
+        });
+        for done in join::all(work).await {
+            items.extend(done?);
+        }
+    }
+    let list = json!({
+        "kind": (ask.resource.list_kind.clone()),
+        "apiVersion": (ask.resource.api_version()),
+        "metadata": metadata,
+        "items": items,
+    });
+    let body = crate::show::encode(&list, accepted)?;
+    Ok(respond::ok(accepted.format.content_type(), body))
+}
+
+/// As an item of a list.
+fn bare(ask: &Ask<'_>, mut object: Value) -> Value {
+    if ask.resource.custom.is_none()
+        && let Some(fields) = object.as_object_mut()
+    {
+        fields.remove("kind");
+        fields.remove("apiVersion");
+    }
+    object
+}
+
+/// The object as it was last.
+#[derive(Debug)]
+pub(crate) struct Deleted {
+    pub entry: Entry,
+    pub gone: bool,
+    pub warnings: Vec<String>,
+}
+
+/// Begins or ends the deletion of one object.
+pub(crate) async fn delete(
+    write: &Write<'_>,
+    name: &str,
+    options: &DeleteOptions,
+) -> Result<Deleted, Status> {
+    let resource = &write.ask.resource;
+    let key = resource.key(&write.ask.info.namespace, name);
+    for _ in 0..RETRIES {
+        let snapshot = write.api.latest().await?;
+        let Some(entry) = snapshot.get(key.as_bytes()).cloned() else {
+            return Err(Status::not_found(&resource.group_resource(), name));
+        };
+        drop(snapshot);
+        let live = convert::decode(resource, &entry.value, entry.modified)?;
+        check(write, name, options, &live, &entry)?;
+        let mut admitting = Admitting::default();
+        if !matches!(write.seen, Seen::Nothing) {
+            let gvr = resource.gvr();
+            let request = write.request(Operation::Delete, &gvr, name, Some(&live));
+            write.api.admission.admit(&request, &mut admitting).await?;
+            write
+                .api
+                .admission
+                .validate(&request, &mut admitting)
+                .await?;
+        }
+        let warnings = admitting.warnings;
+        let next = step(write, options, live)?;
+        let deleted = |value: Bytes, revision, gone| Deleted {
+            entry: Entry {
+                key: key.clone().into(),
+                value,
+                created: entry.created,
+                modified: revision,
+                lease: 0,
+            },
+            gone,
+            warnings: warnings.clone(),
+        };
+        let txn = Txn::new().when(Condition::Unchanged(key.clone().into(), entry.modified));
+        let (txn, value, gone) = match next {
+            Step::Remove => {
+                let last = convert::parse(resource, &entry.value)?;
+                let beside = allocate::release(write.api, resource, &last);
+                let txn = beside.add_to(txn.delete(key.clone()));
+                (txn, entry.value.clone(), true)
+            }
+            Step::MarkThenRemove(object) => {
+                let value = convert::encode(resource, &object)?;
+                if write.options.dry_run {
+                    return Ok(deleted(value, entry.modified, true));
+                }
+                let txn = txn.put_leased(key.clone(), value, entry.lease);
+                match write.api.store.txn(txn).await {
+                    // Now it is removed.
+                    Ok(_) | Err(store::Error::Conflict { .. }) => continue,
+                    Err(error) => return Err(failure::of_store(&error)),
+                }
+            }
+            Step::Keep => return Ok(deleted(entry.value.clone(), entry.modified, false)),
+            Step::Mark(object) => {
+                let value = convert::encode(resource, &object)?;
+                let txn = txn.put_leased(key.clone(), value.clone(), entry.lease);
+                (txn, value, false)
+            }
+        };
+        if write.options.dry_run {
+            return Ok(deleted(value, entry.modified, gone));
+        }
+        match write.api.store.txn(txn).await {
+            Ok(done) => return Ok(deleted(value, done.revision, gone)),
+            Err(store::Error::Conflict { .. }) => {}
+            Err(error) => return Err(failure::of_store(&error)),
+        }
+    }
+    let text = "the object has been modified; please apply your changes to the latest version and try again";
+    Err(Status::conflict(&resource.group_resource(), name, text))
+}
+
+enum Step {
+    Remove,
+    /// It is on its way already.
+    Keep,
+    Mark(Value),
+    /// Whoever watches a kind that dies gracefully sees that its time has come before it is gone.
+    MarkThenRemove(Value),
+}
+
+/// What the deletion does to the object now.
+fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<Step, Status> {
+    let resource = &write.ask.resource;
+    let was_deleting = object::is_deleting(&live);
+    let grace = strategy::grace_period(resource, options, &live);
+    let finalizers = finalizers(write, options, &live);
+    let changes = object::finalizers(&live) != finalizers.as_slice();
+    let held = !finalizers.is_empty() || strategy::is_held(resource, &live);
+    if let Some(seconds) = grace.filter(|seconds| *seconds > 0) {
+        let old = live
+            .at(&["metadata", "deletionGracePeriodSeconds"])
+            .and_then(Value::as_i64);
+        if was_deleting && old.is_none_or(|old| old <= seconds) {
+            return Ok(Step::Keep);
+        }
+        set_finalizers(&mut live, finalizers)?;
+        mark(resource, &mut live, seconds, was_deleting)?;
+        return Ok(Step::Mark(live));
+    }
+    if !held {
+        let old = live
+            .at(&["metadata", "deletionGracePeriodSeconds"])
+            .and_then(Value::as_i64);
+        if grace == Some(0) && (!was_deleting || old.is_some_and(|old| old > 0)) {
+            mark(resource, &mut live, 0, was_deleting)?;
+            return Ok(Step::MarkThenRemove(live));
+        }
+        return Ok(Step::Remove);
+    }
+    let old = live
+        .at(&["metadata", "deletionGracePeriodSeconds"])
+        .and_then(Value::as_i64);
+    if was_deleting && !changes && old == Some(0) {
+        return Ok(Step::Keep);
+    }
+    set_finalizers(&mut live, finalizers)?;
+    mark(resource, &mut live, 0, was_deleting)?;
+    Ok(Step::Mark(live))
+}
+
+fn mark(
+    resource: &crate::catalog::Resource,
+    live: &mut Value,
+    grace: i64,
+    again: bool,
+) -> Result<(), Status> {
+    let metadata = object::metadata(live)?;
+    if !again || grace > 0 {
+        metadata.insert("deletionTimestamp", clock::after(grace));
+    }
+    // Namespaces go by their own finalizers, without a time.
+    if !resource.is("", "namespaces") {
+        metadata.insert("deletionGracePeriodSeconds", grace);
+    }
+    if let Some(generation) = metadata.get("generation").and_then(Value::as_i64)
+        && generation > 0
+        && !again
+    {
+        metadata.insert("generation", generation + 1);
+    }
+    strategy::mark_deleting(resource, live);
+    Ok(())
+}
+
+fn set_finalizers(live: &mut Value, finalizers: Vec<Value>) -> Result<(), Status> {
+    let metadata = object::metadata(live)?;
+    if finalizers.is_empty() {
+        metadata.remove("finalizers");
+    } else {
+        metadata.insert("finalizers", finalizers);
+    }
+    Ok(())
+}
+
+/// The finalizers after the propagation policy had its say.
+fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<Value> {
+    let has = |name: &str| {
+        object::finalizers(live)
+            .iter()
+            .any(|it| it.as_str() == Some(name))
+    };
+    let policy = options.propagation_policy;
+    let (orphan, foreground) = match (policy, options.orphan_dependents) {
+        (Some(Propagation::Orphan), _) | (None, Some(true)) => (true, false),
+        (Some(Propagation::Foreground), _) => (false, true),
+        (Some(_), _) | (None, Some(false)) => (false, false),
+        // Nothing asked: what the object has, else what its kind does.
+        (None, None) if has(ORPHAN) || has(FOREGROUND) => (has(ORPHAN), has(FOREGROUND)),
+        (None, None) => (strategy::orphans_by_default(&write.ask.resource), false),
+    };
+    let mut all: Vec<Value> = object::finalizers(live)
+        .iter()
+        .filter(|it| !matches!(it.as_str(), Some(ORPHAN | FOREGROUND)))
+        .cloned()
+        .collect();
+    if orphan {
+        all.push(ORPHAN.into());
+    }
+    if foreground {
+        all.push(FOREGROUND.into());
+    }
+    all.extend(strategy::finalizer_on_delete(&write.ask.resource, live));
+    let old = object::finalizers(live);
+    let same = old.len() == all.len() && old.iter().all(|it| all.contains(it));
+    if same { old.to_vec() } else { all }
+}
+
+fn check(
+    write: &Write<'_>,
+    name: &str,
+    options: &DeleteOptions,
+    live: &Value,
+    entry: &Entry,
+) -> Result<(), Status> {
+    // Named by kind, not by resource, as upstream has it.
+    let kind = meta::gvk::GroupResource::new(&*write.ask.resource.group, &*write.ask.resource.kind);
+    let conflict = |text: String| Err(Status::conflict(&kind, name, text));
+    let Some(preconditions) = &options.preconditions else {
+        return Ok(());
+    };
+    if let Some(asked) = &preconditions.uid
+        && asked != object::uid(live)
+    {
+        let found = object::uid(live);
+        return conflict(format!(
+            "the UID in the precondition ({asked}) does not match the UID in record ({found}). The object might have \
+             been deleted and then recreated"
+        ));
+    }
+    if let Some(asked) = &preconditions.resource_version
+        && *asked != entry.modified.to_string()
+    {
+        let found = entry.modified;
+        return conflict(format!(
+            "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record \
+             ({found}). The object might have been modified"
+        ));
+    }
+    Ok(())
+}
+
+/// From the body if there is one, else from the query.
+async fn delete_options(
+    api: &Api,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<DeleteOptions, Status> {
+    let body = body.read(api.settings.max_body_bytes).await?;
+    if body.is_empty() {
+        DeleteOptions::from_query(&Query(ask.query.pairs()))
+    } else {
+        let format = crate::decode::format(ask)?;
+        let value = convert::options_body(&body, format)?;
+        DeleteOptions::from_value(&value)
+    }
+}
+
+fn write_options(options: &DeleteOptions) -> Options {
+    Options {
+        dry_run: options.dry_run,
+        field_manager: String::new(),
+        value: options_value(options),
+    }
+}
+
+/// As webhooks see them.
+fn options_value(options: &DeleteOptions) -> Value {
+    let mut value = Object::new();
+    value.insert("kind", "DeleteOptions");
+    value.insert("apiVersion", "meta.k8s.io/v1");
+    if let Some(seconds) = options.grace_period_seconds {
+        value.insert("gracePeriodSeconds", seconds);
+    }
+    if let Some(preconditions) = &options.preconditions {
+        let mut inner = Object::new();
+        if let Some(uid) = &preconditions.uid {
+            inner.insert("uid", uid);
+        }
+        if let Some(version) = &preconditions.resource_version {
+            inner.insert("resourceVersion", version);
+        }
+        value.insert("preconditions", inner);
+    }
+    if let Some(orphan) = options.orphan_dependents {
+        value.insert("orphanDependents", orphan);
+    }
+    if let Some(policy) = options.propagation_policy {
+        value.insert("propagationPolicy", format!("{policy:?}"));
+    }
+    if options.dry_run {
+        value.insert("dryRun", json!(["All"]));
+    }
+    value.into()
+}

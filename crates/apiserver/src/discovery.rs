@@ -1,0 +1,308 @@
+//! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use http::Response;
+use json::{Object, Value, json};
+use meta::Status;
+use meta::gvk::api_version;
+
+use crate::body::Body;
+use crate::catalog::{Catalog, Group, Resource};
+use crate::digest;
+use crate::documents::{self, Request};
+use crate::pipeline::Api;
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// `/api` and `/apis`
+pub(crate) fn root(
+    api: &Api,
+    request: &Request<'_>,
+    groups: bool,
+) -> Result<Response<Body>, Status> {
+    let catalog = api.catalog.load();
+    if wants_aggregated(documents::accepts(request))? {
+        let (etag, body) = aggregated(&catalog, groups);
+        return Ok(documents::tagged(request, AGGREGATED, &etag, body));
+    }
+    let value = if groups {
+        let all = catalog.groups.iter().filter(|group| !group.name.is_empty());
+        let all: Vec<Value> = all.map(|group| group_value(group, false)).collect();
+        json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": all})
+    } else {
+        json!({
+            "kind": "APIVersions",
+            "versions": ["v1"],
+            "serverAddressByClientCIDRs": [{
+                "clientCIDR": "0.0.0.0/0",
+                "serverAddress": (api.documents.address.clone()),
+            }],
+        })
+    };
+    let mut response = documents::objects(request, &value)?;
+    response
+        .headers_mut()
+        .insert("vary", http::HeaderValue::from_static("Accept"));
+    Ok(response)
+}
+
+/// Whether the first form that we know is the aggregated one. Its older version is gone.
+fn wants_aggregated(accept: &str) -> Result<bool, Status> {
+    for clause in accept.split(',') {
+        let mut parts = clause.split(';').map(str::trim);
+        let media = parts.next().unwrap_or_default();
+        let parameters: Vec<&str> = parts.collect();
+        let has = |it: &str| parameters.contains(&it);
+        if has("as=APIGroupDiscoveryList") {
+            let fits = media == "application/json" && has("g=apidiscovery.k8s.io") && has("v=v2");
+            if fits {
+                return Ok(true);
+            }
+        } else if matches!(
+            media,
+            "application/json"
+                | "application/yaml"
+                | "application/vnd.kubernetes.protobuf"
+                | "*/*"
+                | "application/*"
+                | ""
+        ) {
+            return Ok(false);
+        }
+    }
+    if accept.trim().is_empty() {
+        return Ok(false);
+    }
+    Err(Status::not_acceptable(&[
+        "application/json",
+        "application/yaml",
+        "application/vnd.kubernetes.protobuf",
+    ]))
+}
+
+/// `/apis/apps`
+pub(crate) fn group(api: &Api, name: &str) -> Option<Value> {
+    let catalog = api.catalog.load();
+    catalog.group(name).map(|group| group_value(group, true))
+}
+
+fn group_value(group: &Group, alone: bool) -> Value {
+    let versions = group.versions.iter().map(|it| {
+        json!({
+            "groupVersion": (api_version(&group.name, &it.version)),
+            "version": (it.version.clone()),
+        })
+    });
+    let versions: Vec<Value> = versions.collect();
+    let preferred = versions.first().cloned().unwrap_or_default();
+    let mut value = Object::new();
+    if alone {
+        value.insert("kind", "APIGroup");
+        value.insert("apiVersion", "v1");
+    }
+    value.insert("name", &group.name);
+    value.insert("versions", versions);
+    value.insert("preferredVersion", preferred);
+    value.into()
+}
+
+/// `/api/v1` and `/apis/apps/v1`
+pub(crate) fn resources(api: &Api, group: &str, version: &str) -> Option<Value> {
+    let catalog = api.catalog.load();
+    let found = catalog.version(group, version)?;
+    let mut all = Vec::new();
+    for resource in &found.resources {
+        all.push(resource_value(resource));
+        for sub in &resource.subresources {
+            let mut value = Object::new();
+            value.insert("name", format!("{}/{}", resource.plural, sub.name));
+            value.insert("singularName", "");
+            value.insert("namespaced", resource.namespaced);
+            if sub.foreign {
+                value.insert("group", &sub.group);
+                value.insert("version", &sub.version);
+            }
+            value.insert("kind", &sub.kind);
+            value.insert(
+                "verbs",
+                sub.verbs
+                    .iter()
+                    .map(resources::Verb::as_str)
+                    .collect::<Value>(),
+            );
+            all.push(value.into());
+        }
+    }
+    let mut list = Object::new();
+    list.insert("kind", "APIResourceList");
+    if !group.is_empty() {
+        list.insert("apiVersion", "v1");
+    }
+    list.insert("groupVersion", api_version(group, version));
+    list.insert("resources", all);
+    Some(list.into())
+}
+
+fn resource_value(resource: &Resource) -> Value {
+    let mut value = Object::new();
+    value.insert("name", &resource.plural);
+    value.insert("singularName", &resource.singular);
+    value.insert("namespaced", resource.namespaced);
+    value.insert("kind", &resource.kind);
+    value.insert(
+        "verbs",
+        resource
+            .verbs
+            .iter()
+            .map(resources::Verb::as_str)
+            .collect::<Value>(),
+    );
+    if !resource.short_names.is_empty() {
+        value.insert("shortNames", resource.short_names.iter().collect::<Value>());
+    }
+    if !resource.categories.is_empty() {
+        value.insert("categories", resource.categories.iter().collect::<Value>());
+    }
+    if !resource.prefix.is_empty() {
+        value.insert("storageVersionHash", storage_hash(resource));
+    }
+    value.into()
+}
+
+fn storage_hash(resource: &Resource) -> String {
+    let (group, version) = &resource.stored;
+    digest::short_hash(&format!("{group}/{version}/{}", resource.kind))
+}
+
+/// Everything at once, with its tag.
+fn aggregated(catalog: &Catalog, groups: bool) -> (String, Bytes) {
+    let all = catalog
+        .groups
+        .iter()
+        .filter(|group| group.name.is_empty() != groups);
+    let items: Vec<Value> = all.map(group_discovery).collect();
+    let list = json!({
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": items,
+    });
+    let mut body = json::to_vec(&list);
+    body.push(b'\n');
+    let etag = format!("\"{}\"", digest::etag(&body));
+    (etag, body.into())
+}
+
+fn group_discovery(group: &Group) -> Value {
+    let mut metadata = Object::new();
+    if !group.name.is_empty() {
+        metadata.insert("name", &group.name);
+    }
+    let versions = group.versions.iter().map(|version| {
+        let resources: Vec<Value> = version.resources.iter().map(|it| discovered(it)).collect();
+        json!({
+            "version": (version.version.clone()),
+            "resources": resources,
+            "freshness": "Current",
+        })
+    });
+    let versions: Vec<Value> = versions.collect();
+    json!({"metadata": metadata, "versions": versions})
+}
+
+fn discovered(resource: &Resource) -> Value {
+    let custom = resource.custom.is_some();
+    let own = |kind: &str| {
+        let (group, version) = if custom {
+            (&*resource.group, &*resource.version)
+        } else {
+            ("", "")
+        };
+        json!({"group": group, "version": version, "kind": kind})
+    };
+    let mut value = Object::new();
+    value.insert("resource", &resource.plural);
+    value.insert("responseKind", own(&resource.kind));
+    value.insert(
+        "scope",
+        if resource.namespaced {
+            "Namespaced"
+        } else {
+            "Cluster"
+        },
+    );
+    value.insert("singularResource", &resource.singular);
+    value.insert(
+        "verbs",
+        resource
+            .verbs
+            .iter()
+            .map(resources::Verb::as_str)
+            .collect::<Value>(),
+    );
+    if !resource.short_names.is_empty() {
+        value.insert("shortNames", resource.short_names.iter().collect::<Value>());
+    }
+    if !resource.categories.is_empty() {
+        value.insert("categories", resource.categories.iter().collect::<Value>());
+    }
+    if !resource.subresources.is_empty() {
+        let subs = resource.subresources.iter().map(|sub| {
+            let kind = if sub.foreign {
+                json!({"group": (&sub.group), "version": (&sub.version), "kind": (&sub.kind)})
+            } else {
+                own(&sub.kind)
+            };
+            json!({
+                "subresource": (&sub.name),
+                "responseKind": kind,
+                "verbs": (sub.verbs.iter().map(resources::Verb::as_str).collect::<Value>()),
+            })
+        });
+        value.insert("subresources", subs.collect::<Value>());
+    }
+    value.into()
+}
+
+/// `/`
+pub(crate) fn paths(api: &Api) -> Value {
+    let catalog = api.catalog.load();
+    let mut paths: BTreeSet<String> = [
+        "/.well-known/openid-configuration",
+        "/api",
+        "/apis",
+        "/apis/",
+        "/healthz",
+        "/healthz/log",
+        "/healthz/ping",
+        "/livez",
+        "/livez/log",
+        "/livez/ping",
+        "/metrics",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/openapi/v3/",
+        "/openid/v1/jwks",
+        "/readyz",
+        "/readyz/log",
+        "/readyz/ping",
+        "/readyz/shutdown",
+        "/version",
+    ]
+    .map(str::to_owned)
+    .into();
+    for group in &catalog.groups {
+        let base = if group.name.is_empty() {
+            "/api".to_owned()
+        } else {
+            format!("/apis/{}", group.name)
+        };
+        for version in &group.versions {
+            paths.insert(format!("{base}/{}", version.version));
+        }
+        paths.insert(base);
+    }
+    json!({"paths": (paths.iter().collect::<Value>())})
+}

@@ -1,0 +1,90 @@
+//! Hot path. Which objects a list or watch is about. Without selectors nothing is read from an object.
+
+use std::sync::Arc;
+
+use json::Value;
+use meta::Status;
+use meta::options::ListOptions;
+use meta::selector::{FieldSelector, LabelSelector};
+use store::{Entry, Event};
+
+use crate::catalog::Resource;
+use crate::{convert, fields};
+
+#[derive(Debug)]
+pub(crate) struct Filter {
+    labels: LabelSelector,
+    fields: FieldSelector,
+}
+
+impl Filter {
+    pub(crate) fn new(resource: &Resource, options: &ListOptions) -> Result<Self, Status> {
+        fields::check(resource, &options.field_selector)?;
+        Ok(Self {
+            labels: options.label_selector.clone(),
+            fields: options.field_selector.clone(),
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_everything() && self.fields.is_everything()
+    }
+
+    pub(crate) fn takes(&self, resource: &Resource, entry: &Entry) -> bool {
+        self.is_empty() || self.takes_bytes(resource, &entry.value)
+    }
+
+    fn takes_bytes(&self, resource: &Resource, bytes: &[u8]) -> bool {
+        // Fields are those of the version asked for.
+        let object = if self.fields.is_everything() || resource.is_stored_version() {
+            convert::parse(resource, bytes)
+        } else {
+            convert::decode(resource, bytes, 0)
+        };
+        let Ok(object) = object else {
+            // What cannot be read is shown, so that somebody sees it.
+            return true;
+        };
+        self.takes_value(resource, &object)
+    }
+
+    pub(crate) fn takes_value(&self, resource: &Resource, object: &Value) -> bool {
+        let labels = object
+            .at(&["metadata", "labels"])
+            .and_then(Value::as_object);
+        if !self.labels.matches(labels) {
+            return false;
+        }
+        let values: Vec<_> = self
+            .fields
+            .terms()
+            .iter()
+            .map(|term| {
+                let value = fields::value(resource, object, &term.field);
+                (&*term.field, value)
+            })
+            .collect();
+        self.fields.matches_with(|field| {
+            let found = values.iter().find(|(it, _)| *it == field);
+            found.map_or("", |(_, value)| value)
+        })
+    }
+
+    /// What a change is to somebody who sees only what the filter takes, and which state of the object shows it.
+    pub(crate) fn change<'a>(
+        &self,
+        resource: &Resource,
+        event: &'a Event,
+    ) -> Option<(&'static str, &'a Arc<Entry>)> {
+        let was = event.previous.as_ref();
+        let is = event.current.as_ref();
+        let before = was.is_some_and(|entry| self.takes(resource, entry));
+        let after = is.is_some_and(|entry| self.takes(resource, entry));
+        match (before, after) {
+            (false, true) => is.map(|entry| ("ADDED", entry)),
+            (true, true) => is.map(|entry| ("MODIFIED", entry)),
+            (true, false) => was.map(|entry| ("DELETED", entry)),
+            (false, false) => None,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Compressed answers, for clients that take them and where it pays.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
+use http::{HeaderMap, Response};
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
+};
+
+use crate::body::Body;
+
+/// As upstream: below this the time is better spent on sending.
+const WORTH_IT: usize = 128 << 10;
+/// Also as upstream: the fastest.
+const LEVEL: i32 = 1;
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
+
+/// Compresses a large answer if the client takes it so. Watches stay as they are: their events must not wait.
+pub(crate) fn negotiate(request: &HeaderMap, response: &mut Response<Body>) {
+    let accepts = request
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|coding| coding.split(';').next().unwrap_or_default().trim() == "gzip");
+    let large = match response.body() {
+        Body::Full(bytes) => bytes.len() >= WORTH_IT,
+        Body::Chunks(_) => true,
+        Body::Stream(_) => false,
+    };
+    if !accepts || !large || response.headers().contains_key(CONTENT_ENCODING) {
+        return;
+    }
+    let body = std::mem::replace(response.body_mut(), Body::empty());
+    *response.body_mut() = match body {
+        Body::Full(bytes) => {
+            let mut encoder = Encoder::new();
+            let mut out = encoder.push(&bytes);
+            out.extend(encoder.finish());
+            out.into()
+        }
+        Body::Chunks(frames) => Body::chunks(Some((frames, Encoder::new())), |state| async move {
+            let (mut frames, mut encoder) = state?;
+            loop {
+                let next = std::future::poll_fn(|context| frames.as_mut().poll_next(context)).await;
+                let (out, state) = match next {
+                    Some(frame) => (encoder.push(&frame), Some((frames, encoder))),
+                    None => return Some((Bytes::from(encoder.finish()), None)),
+                };
+                match (out.is_empty(), state) {
+                    (true, Some(again)) => (frames, encoder) = again,
+                    (_, state) => return Some((Bytes::from(out), state)),
+                }
+            }
+        }),
+        watch @ Body::Stream(_) => watch,
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+}
+
+struct Encoder {
+    deflate: Box<CompressorOxide>,
+    begun: bool,
+    crc: u32,
+    size: u32,
+}
+
+impl Encoder {
+    fn new() -> Self {
+        let flags = create_comp_flags_from_zip_params(LEVEL, -15, 0);
+        Self {
+            deflate: Box::new(CompressorOxide::new(flags)),
+            begun: false,
+            crc: !0,
+            size: 0,
+        }
+    }
+
+    fn push(&mut self, data: &[u8]) -> Vec<u8> {
+        let table = crc_table();
+        for byte in data {
+            let index = (self.crc ^ u32::from(*byte)) & 0xff;
+            self.crc = table[index as usize] ^ self.crc >> 8;
+        }
+        // The size is told modulo 2^32.
+        self.size = self
+            .size
+            .wrapping_add(u32::try_from(data.len() % (1 << 32)).unwrap_or(0));
+        self.run(data, TDEFLFlush::None)
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        let mut out = self.run(&[], TDEFLFlush::Finish);
+        out.extend_from_slice(&(!self.crc).to_le_bytes());
+        out.extend_from_slice(&self.size.to_le_bytes());
+        out
+    }
+
+    fn run(&mut self, data: &[u8], flush: TDEFLFlush) -> Vec<u8> {
+        let mut out = Vec::new();
+        if !std::mem::replace(&mut self.begun, true) {
+            out.extend_from_slice(&HEADER);
+        }
+        let mut rest = data;
+        loop {
+            let (status, taken) =
+                compress_to_output(&mut self.deflate, rest, flush, |bytes: &[u8]| {
+                    out.extend_from_slice(bytes);
+                    true
+                });
+            rest = &rest[taken..];
+            let more =
+                status == TDEFLStatus::Okay && (!rest.is_empty() || flush == TDEFLFlush::Finish);
+            if !more {
+                return out;
+            }
+        }
+    }
+}
+
+/// CRC-32 as gzip has it.
+fn crc_table() -> &'static [u32; 256] {
+    static TABLE: OnceLock<[u32; 256]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        std::array::from_fn(|index| {
+            let mut crc = u32::try_from(index).expect("up to 255");
+            for _ in 0..8 {
+                crc = if crc & 1 == 1 {
+                    0xedb8_8320 ^ crc >> 1
+                } else {
+                    crc >> 1
+                };
+            }
+            crc
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compressed_comes_back() {
+        let text: Vec<u8> = (0..300_000_u32)
+            .flat_map(|it| (it % 1000).to_string().into_bytes())
+            .collect();
+        let mut encoder = Encoder::new();
+        let mut packed = Vec::new();
+        for part in text.chunks(70_001) {
+            packed.extend(encoder.push(part));
+        }
+        packed.extend(encoder.finish());
+        assert!(packed.len() < text.len(), "{}", packed.len());
+        assert_eq!(packed[..10], HEADER);
+        let (body, trailer) = packed[10..].split_at(packed.len() - 18);
+        let plain = miniz_oxide::inflate::decompress_to_vec(body).unwrap();
+        assert_eq!(plain, text);
+        assert_eq!(
+            trailer[4..],
+            u32::try_from(text.len()).unwrap().to_le_bytes()
+        );
+    }
+
+    #[test]
+    fn the_checksum_is_gzips() {
+        let mut encoder = Encoder::new();
+        encoder.push(b"123456789");
+        let end = encoder.finish();
+        assert_eq!(
+            end[end.len() - 8..end.len() - 4],
+            0xcbf4_3926_u32.to_le_bytes()
+        );
+    }
+}

@@ -1,0 +1,300 @@
+//! Hot path. LIST: a consistent page, or everything, streamed from a snapshot.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Response;
+use json::{Object, Value};
+use meta::Status;
+use meta::options::{ListOptions, ResourceVersionMatch};
+use store::{Entry, Revision, Snapshot};
+
+use crate::body::Body;
+use crate::catalog::Resource;
+use crate::filter::Filter;
+use crate::negotiate::{Accepted, Format};
+use crate::pipeline::{Api, Ask};
+use crate::show::Show;
+use crate::token::Continue;
+use crate::{convert, object, respond, table};
+
+/// A frame is sent when it is about that large.
+const FRAME: usize = 128 << 10;
+/// Entries taken from the snapshot at a time.
+const STEP: usize = 256;
+
+pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ask, true)?;
+    let options = ask.list_options()?;
+    let filter = Filter::new(&ask.resource, &options)?;
+    let range = ask.resource.range(&ask.info.namespace);
+    let asked = ask.query.get("resourceVersion").unwrap_or_default();
+    let start = match &*options.continue_token {
+        "" => None,
+        _ if !matches!(asked, "" | "0") => {
+            return Err(Status::bad_request(
+                "specifying resource version is not allowed when using continue",
+            ));
+        }
+        token => Some(Continue::parse(token, &range)?),
+    };
+    let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
+    let after = start.map(|start| start.after);
+    // Whoever takes any version gets it whole, as from upstream's cache.
+    let limit = if asked == "0" { 0 } else { options.limit };
+    let limit = usize::try_from(limit.max(0)).unwrap_or(0);
+    let include = table::Include::of(ask.query)?;
+    let list = List {
+        resource: ask.resource.clone(),
+        accepted,
+        include,
+        filter,
+        snapshot,
+        range: range.into_bytes(),
+        after,
+    };
+    let mut page = list.page(limit);
+    list.convert(&mut page).await?;
+    if accepted.format != Format::Json || accepted.pretty {
+        let body = list.whole(&page)?;
+        return Ok(respond::ok(accepted.format.content_type(), body));
+    }
+    let body = list.stream(page);
+    Ok(respond::ok("application/json", body))
+}
+
+struct List {
+    resource: Arc<Resource>,
+    accepted: Accepted,
+    include: table::Include,
+    filter: Filter,
+    snapshot: Snapshot,
+    range: Vec<u8>,
+    after: Option<Vec<u8>>,
+}
+
+/// The entries if they had to be found, and what the list's metadata says.
+struct Page {
+    entries: Option<Vec<Arc<Entry>>>,
+    metadata: Object,
+}
+
+impl List {
+    fn page(&self, limit: usize) -> Page {
+        let revision = self.snapshot.revision();
+        let mut metadata = Object::new();
+        metadata.insert("resourceVersion", revision.to_string());
+        if limit == 0 {
+            return Page {
+                entries: None,
+                metadata,
+            };
+        }
+        let mut entries = Vec::new();
+        let mut after = self.after.clone();
+        loop {
+            let room = limit - entries.len();
+            let step = if self.filter.is_empty() { room } else { STEP };
+            let page = self.snapshot.page(&self.range, after.as_deref(), step);
+            let (count, mut remaining) = (page.entries.len(), page.remaining);
+            for (index, entry) in page.entries.into_iter().enumerate() {
+                after = Some(entry.key.to_vec());
+                if self.filter.takes(&self.resource, &entry) {
+                    entries.push(entry);
+                    if entries.len() == limit {
+                        remaining += count - index - 1;
+                        break;
+                    }
+                }
+            }
+            if remaining == 0 || count == 0 {
+                break;
+            }
+            if entries.len() == limit {
+                let last = after.unwrap_or_default();
+                metadata.insert("continue", Continue::write(revision, &self.range, &last));
+                if self.filter.is_empty() {
+                    let remaining = i64::try_from(remaining).unwrap_or(i64::MAX);
+                    metadata.insert("remainingItemCount", remaining);
+                }
+                break;
+            }
+        }
+        Page {
+            entries: Some(entries),
+            metadata,
+        }
+    }
+
+    /// What only a webhook can convert is asked for in one call, before the answer begins.
+    async fn convert(&self, page: &mut Page) -> Result<(), Status> {
+        let Some(webhook) = self.resource.custom.as_ref().and_then(|it| it.webhook()) else {
+            return Ok(());
+        };
+        let entries = page.entries.take().unwrap_or_else(|| {
+            let all = self.snapshot.range(&self.range);
+            let all = all.filter(|entry| self.filter.takes(&self.resource, entry));
+            all.cloned().collect()
+        });
+        page.entries = Some(convert::ahead(&self.resource, webhook, entries).await?);
+        Ok(())
+    }
+
+    fn show(&self) -> Show<'_> {
+        Show::new(&self.resource, self.accepted, self.include)
+    }
+
+    /// For formats that cannot be written piece by piece.
+    fn whole(&self, page: &Page) -> Result<Bytes, Status> {
+        let plain = Accepted {
+            format: Format::Json,
+            pretty: false,
+            ..self.accepted
+        };
+        let show = Show::new(&self.resource, plain, self.include);
+        let (mut out, end) = show.list_frame(page.metadata.clone());
+        let mut first = true;
+        let mut add = |entry: &Entry| {
+            if !std::mem::take(&mut first) {
+                out.push(b',');
+            }
+            show.item(&mut out, entry)
+        };
+        if let Some(entries) = &page.entries {
+            entries.iter().try_for_each(|entry| add(entry))?;
+        } else {
+            let taken = self.snapshot.range(&self.range);
+            let mut taken = taken.filter(|entry| self.filter.takes(&self.resource, entry));
+            taken.try_for_each(|entry| add(entry))?;
+        }
+        out.extend_from_slice(end);
+        let value: Value = json::parse(&out).map_err(Status::internal)?;
+        self.show().encode(&value)
+    }
+
+    fn stream(self, page: Page) -> Body {
+        let (out, end) = self.show().list_frame(page.metadata);
+        let mut writer = Writer {
+            list: self,
+            entries: page.entries.map(Vec::into_iter),
+            out,
+            end: Some(end),
+            first: true,
+        };
+        // What fits one frame goes with its length known.
+        let Some(first) = writer.frame() else {
+            return Body::empty();
+        };
+        if writer.end.is_none() {
+            return first.into();
+        }
+        let state = (Some(first), writer);
+        Body::chunks(state, |(first, mut writer)| async move {
+            let frame = first.or_else(|| writer.frame())?;
+            Some((frame, (None, writer)))
+        })
+    }
+}
+
+struct Writer {
+    list: List,
+    /// Found before, or taken from the snapshot as we go.
+    entries: Option<std::vec::IntoIter<Arc<Entry>>>,
+    out: Vec<u8>,
+    /// Gone when all is written.
+    end: Option<&'static [u8]>,
+    first: bool,
+}
+
+impl Writer {
+    fn frame(&mut self) -> Option<Bytes> {
+        let end = self.end?;
+        while self.out.len() < FRAME {
+            let step: Vec<_> = if let Some(entries) = &mut self.entries {
+                entries.by_ref().take(STEP).collect()
+            } else {
+                let after = self.list.after.as_deref();
+                let page = self.list.snapshot.page(&self.list.range, after, STEP);
+                if let Some(last) = page.entries.last() {
+                    self.list.after = Some(last.key.to_vec());
+                }
+                page.entries
+            };
+            if step.is_empty() {
+                self.out.extend_from_slice(end);
+                self.end = None;
+                break;
+            }
+            for entry in step {
+                let found = self.entries.is_some();
+                if found || self.list.filter.takes(&self.list.resource, &entry) {
+                    self.add(&entry);
+                }
+            }
+        }
+        Some(std::mem::take(&mut self.out).into())
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let start = self.out.len();
+        if !self.first {
+            self.out.push(b',');
+        }
+        match self.list.show().item(&mut self.out, entry) {
+            Ok(()) => self.first = false,
+            // The answer has begun: an object that cannot be read is left out, as nothing else can be said now.
+            Err(_) => self.out.truncate(start),
+        }
+    }
+}
+
+impl Api {
+    /// The state that a list is made of.
+    async fn list_snapshot(
+        &self,
+        options: &ListOptions,
+        start: Option<&Continue>,
+    ) -> Result<Snapshot, Status> {
+        if let Some(start) = start {
+            let Some(revision) = start.revision else {
+                return self.latest().await;
+            };
+            return match self.store.snapshot_at(revision).await {
+                Err(store::Error::Compacted { .. }) => {
+                    Err(start.too_old(self.store.latest().revision()))
+                }
+                other => other.map_err(|error| crate::failure::of_store(&error)),
+            };
+        }
+        match object::asked_version(&options.resource_version)? {
+            None => self.latest().await,
+            Some(0) => Ok(self.store.latest()),
+            Some(revision)
+                if options.resource_version_match == Some(ResourceVersionMatch::Exact) =>
+            {
+                let found = self.store.snapshot_at(revision).await;
+                found.map_err(|error| crate::failure::of_list(&error))
+            }
+            Some(revision) => self.not_older(revision).await,
+        }
+    }
+
+    /// As new as the newest acknowledged write.
+    pub async fn latest(&self) -> Result<Snapshot, Status> {
+        let found = self.store.snapshot().await;
+        found.map_err(|error| crate::failure::of_store(&error))
+    }
+
+    /// At least as new as this revision.
+    pub async fn not_older(&self, revision: Revision) -> Result<Snapshot, Status> {
+        let latest = self.store.latest();
+        if latest.revision() >= revision {
+            return Ok(latest);
+        }
+        let latest = self.latest().await?;
+        if latest.revision() >= revision {
+            return Ok(latest);
+        }
+        Err(crate::failure::too_large(revision, latest.revision()))
+    }
+}

@@ -1,0 +1,95 @@
+//! Objects that the server itself looks at: from memory, without waiting.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use json::Value;
+use meta::Status;
+use store::LeaseId;
+
+use crate::catalog::Resource;
+use crate::pipeline::Api;
+use crate::{convert, failure};
+
+/// Events are forgotten after an hour.
+const EVENT_TTL: Duration = Duration::from_secs(3600);
+/// Events of so much time share a lease, so that not each of them costs one.
+const SHARED: Duration = Duration::from_secs(60);
+
+impl Api {
+    /// One object at its stored version.
+    pub fn find(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
+        let resource = self.preferred(group, plural)?;
+        let key = resource.key(namespace, name);
+        let latest = self.store.latest();
+        let entry = latest.get(key.as_bytes())?;
+        convert::decode(&resource, &entry.value, entry.modified).ok()
+    }
+
+    pub fn list_all(&self, group: &str, plural: &str, namespace: &str) -> Vec<Value> {
+        let Some(resource) = self.preferred(group, plural) else {
+            return Vec::new();
+        };
+        let range = resource.range(namespace);
+        let latest = self.store.latest();
+        let all = latest.range(range.as_bytes());
+        all.filter_map(|entry| convert::decode(&resource, &entry.value, entry.modified).ok())
+            .collect()
+    }
+
+    /// A resource at the version that its group prefers.
+    pub fn preferred(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
+        let catalog = self.catalog.load();
+        let versions = &catalog.group(group)?.versions;
+        let mut all = versions.iter().flat_map(|version| &version.resources);
+        all.find(|it| it.plural == *plural).cloned()
+    }
+
+    /// The lease that a new object of this kind lives by; zero for none.
+    pub async fn lease(&self, resource: &Resource) -> Result<LeaseId, Status> {
+        if resource.plural != *"events" || !matches!(&*resource.group, "" | "events.k8s.io") {
+            return Ok(0);
+        }
+        let mut shared = self.event_lease.lock().await;
+        if let Some((lease, since)) = *shared
+            && since.elapsed() < SHARED
+        {
+            return Ok(lease);
+        }
+        let granted = self.store.grant(EVENT_TTL + SHARED).await;
+        let lease = granted.map_err(|error| failure::of_store(&error))?;
+        *shared = Some((lease, Instant::now()));
+        Ok(lease)
+    }
+}
+
+impl admission::Lookup for Api {
+    fn get(&self, group: &str, resource: &str, namespace: &str, name: &str) -> Option<Value> {
+        self.find(group, resource, namespace, name)
+    }
+
+    fn list(&self, group: &str, resource: &str, namespace: &str) -> Vec<Value> {
+        self.list_all(group, resource, namespace)
+    }
+
+    fn stamp(&self, group: &str, resource: &str) -> u64 {
+        let Some(resource) = self.preferred(group, resource) else {
+            return 0;
+        };
+        let latest = self.store.latest();
+        let mut all = latest.range(resource.prefix.as_bytes()).peekable();
+        if all.peek().is_none() {
+            return 0;
+        }
+        let mut hasher = DefaultHasher::new();
+        all.for_each(|entry| (&entry.key, entry.modified).hash(&mut hasher));
+        hasher.finish().max(1)
+    }
+}
+
+impl auth::serviceaccount::Lookup for Api {
+    fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
+        self.find("", resource, namespace, name)
+    }
+}

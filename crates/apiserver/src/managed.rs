@@ -1,0 +1,129 @@
+//! Who owns which field: the bridge to `merge`.
+
+use json::Value;
+use merge::fieldpath::Filter;
+use merge::typed::Type;
+use merge::{Context, Unconverted, Versions};
+use meta::Status;
+use meta::status::Cause;
+
+use crate::catalog::Resource;
+use crate::write::Write;
+use crate::{clock, convert, strategy};
+
+/// Tracks what a create, update or patch changed.
+pub(crate) fn update(write: &Write<'_>, live: Option<&Value>, new: &mut Value) {
+    let versions = Served::new(write);
+    let context = context(write, &versions, live);
+    // A write never fails for want of tracking.
+    let _ = merge::update(&context, new, &write.options.field_manager, &clock::now());
+}
+
+/// The live object with the patch applied.
+pub(crate) fn apply(
+    write: &Write<'_>,
+    live: Option<&Value>,
+    patch: &Value,
+    force: bool,
+) -> Result<Value, Status> {
+    let versions = Served::new(write);
+    let context = context(write, &versions, live);
+    let manager = &write.options.field_manager;
+    merge::apply(&context, patch, manager, force, &clock::now()).map_err(refused)
+}
+
+pub(crate) fn refused(error: merge::Error) -> Status {
+    let text = error.to_string();
+    match error {
+        merge::Error::BadRequest(_) => Status::bad_request(text),
+        merge::Error::TooLarge(_) => Status::request_entity_too_large(text),
+        merge::Error::Unprocessable(_) => Status::failure(422, meta::status::Reason::Invalid, text),
+        // Upstream sends what its merge says as it is.
+        merge::Error::Internal(_) => Status::failure(500, meta::status::Reason::Unknown, text),
+        merge::Error::Conflict { causes, .. } => {
+            let causes = causes.into_iter().map(|it| Cause {
+                reason: "FieldManagerConflict".into(),
+                message: it.message,
+                field: it.field,
+            });
+            Status::apply_conflict(causes.collect(), text)
+        }
+    }
+}
+
+fn context<'a>(
+    write: &'a Write<'_>,
+    versions: &'a Served<'a>,
+    live: Option<&'a Value>,
+) -> Context<'a> {
+    Context {
+        schema: versions.own(),
+        api_version: &versions.api_version,
+        kind: &write.ask.resource.kind,
+        subresource: &write.ask.info.subresource,
+        custom: write.ask.resource.custom.is_some(),
+        versions,
+        live,
+    }
+}
+
+/// The versions that an object of this resource can be had in.
+struct Served<'a> {
+    resource: &'a Resource,
+    api_version: String,
+    others: Vec<(String, std::sync::Arc<Resource>)>,
+    reset: Option<Filter>,
+}
+
+impl<'a> Served<'a> {
+    fn new(write: &'a Write<'_>) -> Self {
+        let resource = &*write.ask.resource;
+        let catalog = write.api.catalog.load();
+        let versions = catalog
+            .group(&resource.group)
+            .map_or(&[][..], |it| &it.versions);
+        let others = versions.iter().flat_map(|version| {
+            let same = |it: &&std::sync::Arc<Resource>| it.plural == resource.plural;
+            version.resources.iter().filter(same)
+        });
+        Self {
+            resource,
+            api_version: resource.api_version(),
+            others: others.map(|it| (it.api_version(), it.clone())).collect(),
+            reset: strategy::reset_fields(resource, &write.ask.info.subresource),
+        }
+    }
+
+    fn own(&self) -> Type<'_> {
+        of(self.resource)
+    }
+}
+
+fn of(resource: &Resource) -> Type<'_> {
+    match &resource.schema {
+        Some(schema) => Type::of(schema.place()),
+        None => Type::Deduced,
+    }
+}
+
+impl Versions for Served<'_> {
+    fn convert(&self, object: &Value, version: &str) -> Result<Value, Unconverted> {
+        let found = self.others.iter().find(|(it, _)| it == version);
+        let Some((_, resource)) = found else {
+            return Err(Unconverted::MissingVersion);
+        };
+        let mut object = object.clone();
+        convert::to_version(resource, &mut object, &resource.group, &resource.version)
+            .map_err(|status| Unconverted::Failed(status.message))?;
+        Ok(object)
+    }
+
+    fn schema(&self, version: &str) -> Type<'_> {
+        let found = self.others.iter().find(|(it, _)| it == version);
+        found.map_or(self.own(), |(_, resource)| of(resource))
+    }
+
+    fn reset_fields(&self, _version: &str) -> Option<&Filter> {
+        self.reset.as_ref()
+    }
+}

@@ -1,0 +1,46 @@
+//! `/openapi/v2` and `/openapi/v3`.
+//!
+//! Documents are made when they are asked for, from the same tables that serve requests, and not kept: clients keep
+//! them, by their hashes. Only hashes stay, each with the resources that it was made of.
+
+mod cache;
+mod custom;
+mod facts;
+mod gnostic;
+mod operation;
+mod parameters;
+mod paths;
+mod roots;
+mod serve;
+#[cfg(test)]
+mod tests;
+mod types;
+mod v2;
+mod v3;
+
+pub(crate) use cache::Cache;
+pub(crate) use serve::answer;
+
+/// The release of Kubernetes that documents are of.
+const RELEASE: &str = "1.37";
+
+/// The version of `OpenAPI` that a schema is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    V2,
+    V3,
+}
+
+impl Dialect {
+    /// Where the schemas are, for references.
+    fn definitions(self) -> &'static str {
+        match self {
+            Self::V2 => "#/definitions/",
+            Self::V3 => "#/components/schemas/",
+        }
+    }
+}
+
+fn is_custom(resource: &crate::catalog::Resource) -> bool {
+    resource.custom.is_some()
+}

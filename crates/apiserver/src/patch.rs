@@ -1,0 +1,246 @@
+//! PATCH in its four forms.
+
+use std::sync::Arc;
+
+use http::Response;
+use http::header::CONTENT_TYPE;
+use json::Value;
+use meta::Status;
+use meta::gvk::{GroupKind, GroupResource};
+use schema::Schema;
+
+use crate::body::Body;
+use crate::decode::{self, Expected, Validation};
+use crate::incoming::RequestBody;
+use crate::managed;
+use crate::object;
+use crate::pipeline::{Api, Ask};
+use crate::respond;
+use crate::verbs;
+use crate::write::{Change, Changed, Write};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Json,
+    Merge,
+    Strategic,
+    Apply,
+}
+
+impl Kind {
+    pub(crate) fn of(ask: &Ask<'_>) -> Result<Self, Status> {
+        let header = respond::text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+        let media = header.split(';').next().unwrap_or_default().trim();
+        let custom = ask.resource.custom.is_some();
+        match media {
+            "application/json-patch+json" => Ok(Self::Json),
+            "application/merge-patch+json" => Ok(Self::Merge),
+            "application/strategic-merge-patch+json" if !custom => Ok(Self::Strategic),
+            "application/apply-patch+yaml" => Ok(Self::Apply),
+            _ if custom => Err(Status::unsupported_media_type(&[
+                "application/json-patch+json",
+                "application/merge-patch+json",
+                "application/apply-patch+yaml",
+            ])),
+            _ => {
+                let reason = meta::status::Reason::UnsupportedMediaType;
+                let mut status = Status::failure(415, reason, "415: Unsupported Media Type");
+                status.details = Some(Box::default());
+                Err(status)
+            }
+        }
+    }
+}
+
+pub(crate) async fn patch(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let options = verbs::write_options(ask, "PatchOptions")?;
+    let validation = Validation::of(ask);
+    let bytes = body.read(api.settings.max_body_bytes).await?;
+    let write = Write::new(api, ask, options);
+    let mut change = Patch {
+        ask,
+        write: &write,
+        body: Document::read(ask, &bytes)?,
+        validation,
+        force: ask.query.flag("force"),
+        warnings: Vec::new(),
+    };
+    let mut written = write.update(&ask.info.name, &mut change).await?;
+    written.warnings.splice(0..0, change.warnings);
+    verbs::show(ask, &written)
+}
+
+/// A patch as it was sent.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub kind: Kind,
+    pub value: Value,
+    /// Keys that came more than once.
+    duplicates: Vec<String>,
+}
+
+impl Document {
+    pub(crate) fn read(ask: &Ask<'_>, bytes: &[u8]) -> Result<Self, Status> {
+        let kind = Kind::of(ask)?;
+        if kind == Kind::Apply {
+            let value = yaml::to_json(bytes)
+                .map_err(|error| Status::bad_request(format!("error encoding patch: {error}")))?;
+            return Ok(Self {
+                kind,
+                value,
+                duplicates: decode::yaml_duplicates(bytes),
+            });
+        }
+        let parsed = json::parse_with(bytes, json::Limits::default()).map_err(|error| {
+            Status::bad_request(match kind {
+                Kind::Merge if ask.resource.custom.is_none() => "invalid JSON patch".to_owned(),
+                _ => format!("error decoding patch: {error}"),
+            })
+        })?;
+        let wanted = match (kind, &parsed.value) {
+            (Kind::Json, Value::Array(_) | Value::Null)
+            | (Kind::Merge | Kind::Strategic | Kind::Apply, Value::Object(_)) => None,
+            (Kind::Json, _) => Some("[]handlers.jsonPatchOp"),
+            _ => Some("map[string]interface {}"),
+        };
+        if let Some(wanted) = wanted {
+            let found = parsed.value.type_name();
+            return Err(Status::bad_request(format!(
+                "error decoding patch: json: cannot unmarshal {found} into Go value of type {wanted}"
+            )));
+        }
+        let duplicates = parsed.duplicates.iter();
+        Ok(Self {
+            kind,
+            value: parsed.value,
+            duplicates: duplicates
+                .map(|path| format!("duplicate field \"{path}\""))
+                .collect(),
+        })
+    }
+
+    /// What the patch makes of an object; not for server-side apply.
+    pub(crate) fn apply(&self, live: &Value, schema: Option<&Schema>) -> Result<Value, Status> {
+        let (live, patch) = (live.clone(), self.value.clone());
+        let patched = match self.kind {
+            Kind::Json => merge::json_patch(live, patch),
+            Kind::Merge => merge::merge_patch(live, patch),
+            Kind::Strategic | Kind::Apply => {
+                let schema = schema.ok_or_else(|| Status::internal("no schema for the patch"))?;
+                merge::strategic_merge_patch(schema.place(), live, patch)
+            }
+        };
+        patched.map_err(|error| match error {
+            // What is wrong stays between the patch and its author.
+            merge::Error::Unprocessable(_) if self.kind == Kind::Json => {
+                Status::generic_server_response(
+                    422,
+                    "",
+                    &GroupResource::default(),
+                    "",
+                    "",
+                    0,
+                    false,
+                )
+            }
+            other => managed::refused(other),
+        })
+    }
+
+    /// What is said of an object that a patch has made, and that cannot be read: upstream shows the patch to a typed
+    /// object as Go's map, and of others the whole result.
+    fn unreadable(&self, patched: &Value, text: &str) -> Status {
+        let shown = if self.kind == Kind::Strategic {
+            merge::go_text(&self.value)
+        } else {
+            let mut patched = patched.clone();
+            sort_along(&mut patched, &self.value);
+            json::to_string(&patched)
+        };
+        let error = meta::field::Error::invalid("patch", shown, text);
+        Status::invalid(&GroupKind::new("", ""), "", &[error])
+    }
+}
+
+/// A merge writes the objects that it looks into with sorted keys.
+fn sort_along(value: &mut Value, patch: &Value) {
+    let Some(fields) = value.as_object_mut() else {
+        return;
+    };
+    fields.sort_keys();
+    for (key, patch) in patch.as_object().into_iter().flat_map(json::Object::iter) {
+        if let (Some(below), Value::Object(_)) = (fields.get_mut(key), patch) {
+            sort_along(below, patch);
+        }
+    }
+}
+
+struct Patch<'a> {
+    ask: &'a Ask<'a>,
+    write: &'a Write<'a>,
+    body: Document,
+    validation: Validation,
+    force: bool,
+    warnings: Vec<String>,
+}
+
+impl Change for Patch<'_> {
+    fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
+        let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
+        let exact = version.is_some_and(|it| !it.is_empty());
+        let expected = Expected {
+            kind: &self.ask.resource.gvk(),
+            schema: self.ask.resource.schema.as_ref(),
+            custom: self.ask.resource.custom.as_deref(),
+        };
+        let strict = self.body.duplicates.clone();
+        if self.body.kind == Kind::Apply {
+            // What the schema does not know, the merge refuses by itself.
+            self.warnings = decode::strict(strict, self.validation, &expected)?;
+            let mut object = managed::apply(self.write, live, &self.body.value, self.force)?;
+            object::check_name(&object, &self.ask.info.name)?;
+            if live.is_none() {
+                object::forget_version(&mut object);
+            }
+            return Ok(Changed {
+                object,
+                managed: true,
+                exact,
+            });
+        }
+        let Some(live) = live else {
+            return Err(self.ask.not_found());
+        };
+        let patched = self.body.apply(live, self.ask.resource.schema.as_ref())?;
+        let decoded = if expected.custom.is_some() {
+            decode::patched(patched, strict, self.validation, &expected)?
+        } else {
+            let lenient = match self.validation {
+                Validation::Strict => Validation::Warn,
+                other => other,
+            };
+            let decoded = decode::patched(patched.clone(), strict, lenient, &expected);
+            let decoded = decoded.map_err(|status| {
+                // Only what is wrong, not what was expected instead.
+                let said = status.message.split_once(": ").map_or("", |it| it.1);
+                self.body.unreadable(&patched, said)
+            })?;
+            if self.validation == Validation::Strict && !decoded.warnings.is_empty() {
+                let text = format!("strict decoding error: {}", decoded.warnings.join(", "));
+                return Err(self.body.unreadable(&patched, &text));
+            }
+            decoded
+        };
+        self.warnings = decoded.warnings;
+        object::check_name(&decoded.object, &self.ask.info.name)?;
+        Ok(Changed {
+            object: decoded.object,
+            managed: false,
+            exact,
+        })
+    }
+}

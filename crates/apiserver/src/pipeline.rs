@@ -1,0 +1,395 @@
+//! One request from end to end, top-down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use admission::Chain;
+use arc_swap::ArcSwap;
+use auth::serviceaccount::Issuer;
+use auth::{Attributes, Authorizer, Rbac, User};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use hyper::body::Incoming;
+use meta::Status;
+use meta::gvk::GroupResource;
+use store::{LeaseId, Store};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+
+use crate::allocate::ServiceRanges;
+use crate::authenticate::Authentication;
+use crate::body::Body;
+use crate::catalog::{Catalog, Resource};
+use crate::encoded::Encoded;
+use crate::incoming::RequestBody;
+use crate::openapi::Cache;
+use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
+use crate::server::Peer;
+use crate::{documents, gzip, random, respond, verbs};
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// What a request may take, if it is not a watch.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The API over one store.
+#[derive(Debug)]
+pub struct Api {
+    pub store: Store,
+    pub catalog: ArcSwap<Catalog>,
+    catalog_changed: watch::Sender<()>,
+    pub encoded: Encoded,
+    pub(crate) openapi: Cache,
+    pub authentication: Authentication,
+    pub authorizer: Arc<dyn Authorizer>,
+    pub admission: Chain,
+    pub documents: documents::Documents,
+    pub settings: Settings,
+    pub stop: watch::Receiver<bool>,
+    pub rbac: Arc<Rbac>,
+    /// Signs service account tokens.
+    pub issuer: Option<Issuer>,
+    pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
+    ready: AtomicBool,
+    reading: Semaphore,
+    writing: Semaphore,
+}
+
+/// What an API is made of.
+#[derive(Debug)]
+pub struct Config {
+    pub store: Store,
+    pub authentication: Authentication,
+    pub authorizer: Arc<dyn Authorizer>,
+    pub rbac: Arc<Rbac>,
+    pub issuer: Option<Issuer>,
+    pub admission: Chain,
+    pub documents: documents::Documents,
+    pub settings: Settings,
+}
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Of a request's body.
+    pub max_body_bytes: usize,
+    pub max_requests_inflight: usize,
+    pub max_mutating_requests_inflight: usize,
+    /// The shortest time that a watch without `timeoutSeconds` gets.
+    pub min_request_timeout: Duration,
+    pub services: ServiceRanges,
+    /// Take definitions whose rules in CEL nobody will check.
+    pub accept_unchecked_rules: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 3 << 20,
+            max_requests_inflight: 400,
+            max_mutating_requests_inflight: 200,
+            min_request_timeout: Duration::from_secs(1800),
+            services: ServiceRanges::default(),
+            accept_unchecked_rules: false,
+        }
+    }
+}
+
+/// Who is at the other end of a connection, or inside of this process.
+#[derive(Debug)]
+pub enum Caller {
+    Remote {
+        peer: Peer,
+        /// Its certificate leads to one of our authorities for clients.
+        trusted: bool,
+    },
+    /// A controller of ours.
+    Local(User),
+}
+
+/// All that is known about a request for a resource when its verb takes over.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    pub user: &'a User,
+    pub info: &'a ResourceRequest<'a>,
+    pub resource: Arc<Resource>,
+    pub query: &'a Query,
+    pub headers: &'a HeaderMap,
+    pub method: &'a Method,
+}
+
+impl Api {
+    pub async fn answer(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: Request<Incoming>,
+    ) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        self.handle(caller, parts, RequestBody::Incoming(body))
+            .await
+    }
+
+    pub async fn handle(
+        self: &Arc<Self>,
+        caller: &Caller,
+        parts: Parts,
+        body: RequestBody,
+    ) -> Response<Body> {
+        let answered = self.run(caller, &parts, body).await;
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(status) => respond::failed(&status, &parts.headers),
+        };
+        let id = parts.headers.get(AUDIT_ID).cloned();
+        let id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
+        if let Some(id) = id {
+            response.headers_mut().insert(AUDIT_ID, id);
+        }
+        gzip::negotiate(&parts.headers, &mut response);
+        if parts.method == Method::HEAD {
+            *response.body_mut() = Body::empty();
+        }
+        response
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        caller: &Caller,
+        parts: &Parts,
+        body: RequestBody,
+    ) -> Result<Response<Body>, Status> {
+        let query = Query::parse(parts.uri.query());
+        let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
+            .map_err(|error| Status::bad_request(error.to_string()))?;
+        let user = self.authenticate(caller, &parts.headers)?;
+        let method = parts.method.as_str().to_ascii_lowercase();
+        let sender = attributes(&user, &method, &info, &query);
+        let user = match self.impersonate(&sender, &parts.headers).await? {
+            Some(other) => other,
+            None => user,
+        };
+        // What controllers do must not wait for what clients do: they clean up after them.
+        let _slot = match caller {
+            Caller::Remote { .. } => self.limit(&parts.method, &info)?,
+            Caller::Local(_) => None,
+        };
+        let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
+        if let Err(status) = allowed {
+            let mut response = respond::failed(&status, &parts.headers);
+            let nosniff = HeaderValue::from_static("nosniff");
+            response
+                .headers_mut()
+                .insert("x-content-type-options", nosniff);
+            return Ok(response);
+        }
+        let Some(resource) = &info.resource else {
+            let ask = documents::Request {
+                user: &user,
+                path: info.path,
+                query: &query,
+                headers: &parts.headers,
+                method: &parts.method,
+            };
+            return documents::answer(self, &ask).await;
+        };
+        let catalog = self.catalog.load();
+        let found = catalog.get(&resource.group, &resource.version, &resource.resource);
+        let Some(found) = found else {
+            // Custom groups know only what they serve.
+            let group = catalog.group(&resource.group);
+            if group.is_none_or(|it| !it.is_builtin()) {
+                return Ok(documents::page_not_found());
+            }
+            return Err(documents::no_resource());
+        };
+        let ask = Ask {
+            user: &user,
+            info: resource,
+            resource: found.clone(),
+            query: &query,
+            headers: &parts.headers,
+            method: &parts.method,
+        };
+        drop(catalog);
+        let answered = if resource.verb == Verb::Watch {
+            verbs::answer(self, &ask, body).await
+        } else {
+            let deadline = tokio::time::timeout(DEADLINE, verbs::answer(self, &ask, body));
+            deadline.await.unwrap_or_else(|_| {
+                Err(Status::timeout(
+                    "request did not complete within the allotted timeout",
+                    0,
+                ))
+            })
+        };
+        let Some(warning) = deprecation(&ask.resource) else {
+            return answered;
+        };
+        let mut response =
+            answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
+        respond::warn(&mut response, &[warning.to_owned()]);
+        Ok(response)
+    }
+
+    /// A place among those that are served now; watches take none.
+    fn limit(
+        &self,
+        method: &Method,
+        info: &RequestInfo<'_>,
+    ) -> Result<Option<SemaphorePermit<'_>>, Status> {
+        if info
+            .resource
+            .as_ref()
+            .is_some_and(|it| it.verb == Verb::Watch)
+        {
+            return Ok(None);
+        }
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        let room = if reads { &self.reading } else { &self.writing };
+        room.try_acquire()
+            .map(Some)
+            .map_err(|_| Status::too_many_requests("Too many requests, please try again later.", 1))
+    }
+
+    /// Errs with the refusal that upstream would send.
+    pub async fn allow(&self, attributes: Attributes<'_>) -> Result<(), Status> {
+        let decision = self.authorizer.authorize(attributes).await;
+        if decision.allowed() {
+            return Ok(());
+        }
+        let resource = GroupResource::new(attributes.api_group, attributes.resource);
+        let mut status = Status::forbidden(&resource, attributes.name, "");
+        status.message = auth::forbidden::message(&attributes, &decision.reason);
+        Err(status)
+    }
+
+    pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
+        let settings = parts.settings;
+        Self {
+            store: parts.store,
+            catalog: ArcSwap::from_pointee(Catalog::new(crate::catalog::builtin(), &[])),
+            catalog_changed: watch::Sender::new(()),
+            encoded: Encoded::default(),
+            openapi: Cache::default(),
+            authentication: parts.authentication,
+            authorizer: parts.authorizer,
+            admission: parts.admission,
+            documents: parts.documents,
+            reading: Semaphore::new(settings.max_requests_inflight),
+            writing: Semaphore::new(settings.max_mutating_requests_inflight),
+            settings,
+            stop,
+            rbac: parts.rbac,
+            issuer: parts.issuer,
+            event_lease: tokio::sync::Mutex::default(),
+            ready: AtomicBool::new(false),
+        }
+    }
+
+    /// Puts a new catalog in the place of the old.
+    pub fn set_catalog(&self, catalog: Catalog) {
+        self.catalog.store(Arc::new(catalog));
+        self.catalog_changed.send_replace(());
+    }
+
+    /// Tells of each new catalog.
+    pub fn catalog_changes(&self) -> watch::Receiver<()> {
+        self.catalog_changed.subscribe()
+    }
+
+    /// All that must be there before the first client is served is there.
+    pub fn set_ready(&self) {
+        self.ready.store(true, Ordering::Release);
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// What is known of a connection before its first request.
+    pub fn caller(&self, peer: Peer) -> Caller {
+        let clients = self.authentication.clients.as_ref();
+        let trusted = clients.is_some_and(|it| it.trusts(&peer.certificates));
+        Caller::Remote { peer, trusted }
+    }
+
+    /// Comes back when the server is told to stop.
+    pub async fn stopping(&self) {
+        let mut stop = self.stop.clone();
+        // The other end is gone only when the process is about to end.
+        let _ = stop.wait_for(|stop| *stop).await;
+    }
+
+    /// How long a watch may last.
+    pub fn watch_time(&self, asked: Option<i64>) -> Duration {
+        match asked.and_then(|seconds| u64::try_from(seconds).ok()) {
+            Some(seconds) if seconds > 0 => Duration::from_secs(seconds.min(86_400 * 365)),
+            _ => {
+                // Up to twice the least, so that the watches of a restart do not all end together.
+                let least = self.settings.min_request_timeout;
+                least + least.mul_f64(random::fraction())
+            }
+        }
+    }
+}
+
+/// What every answer about a kind that is on its way out says.
+fn deprecation(resource: &Resource) -> Option<&'static str> {
+    resource
+        .is("", "endpoints")
+        .then_some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+}
+
+fn attributes<'a>(
+    user: &'a User,
+    method: &'a str,
+    info: &'a RequestInfo<'a>,
+    query: &'a Query,
+) -> Attributes<'a> {
+    let Some(resource) = &info.resource else {
+        return Attributes::path(user, method, info.path);
+    };
+    let mut attributes = Attributes::resource(
+        user,
+        resource.verb.as_str(),
+        &resource.group,
+        &resource.resource,
+    )
+    .version(&resource.version)
+    .subresource(&resource.subresource)
+    .namespace(&resource.namespace)
+    .name(&resource.name);
+    attributes.path = info.path;
+    attributes.field_selector = query.get("fieldSelector").unwrap_or_default();
+    attributes.label_selector = query.get("labelSelector").unwrap_or_default();
+    attributes
+}
+
+impl Ask<'_> {
+    pub fn list_options(&self) -> Result<meta::options::ListOptions, Status> {
+        meta::options::ListOptions::from_query(&meta::options::Query(self.query.pairs()), true)
+    }
+
+    /// The keys that a watch is about: a namespace's, or one object's.
+    pub fn watch_range(&self) -> String {
+        if self.info.by_prefix && !self.info.name.is_empty() {
+            return self.resource.key(&self.info.namespace, &self.info.name);
+        }
+        self.resource.range(&self.info.namespace)
+    }
+
+    /// The same request, to be changed.
+    pub fn again(&self) -> Ask<'_> {
+        Ask {
+            user: self.user,
+            info: self.info,
+            resource: self.resource.clone(),
+            query: self.query,
+            headers: self.headers,
+            method: self.method,
+        }
+    }
+
+    pub fn not_found(&self) -> Status {
+        Status::not_found(&self.resource.group_resource(), &self.info.name)
+    }
+}

@@ -1,0 +1,55 @@
+//! Names, identities and chance.
+
+use aws_lc_rs::rand;
+
+/// What generated names end with: no vowels, so that no words appear, and nothing easily mistaken.
+const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX: usize = 5;
+/// The longest name that a generated one may have.
+const LONGEST: usize = 63;
+
+/// A name that begins with `base`.
+pub(crate) fn name(base: &str) -> String {
+    let mut end = base.len().min(LONGEST - SUFFIX);
+    while !base.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut name = base[..end].to_owned();
+    for byte in bytes::<SUFFIX>() {
+        name.push(char::from(LETTERS[usize::from(byte) % LETTERS.len()]));
+    }
+    name
+}
+
+/// A version 4 UUID.
+pub(crate) fn uid() -> String {
+    let mut raw = bytes::<16>();
+    raw[6] = raw[6] & 0x0f | 0x40;
+    raw[8] = raw[8] & 0x3f | 0x80;
+    let mut text = String::with_capacity(36);
+    for (index, byte) in raw.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for digit in [byte >> 4, byte & 0x0f] {
+            text.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+        }
+    }
+    text
+}
+
+/// Any number.
+pub fn number() -> u64 {
+    u64::from_le_bytes(bytes())
+}
+
+/// From 0 up to 1.
+pub(crate) fn fraction() -> f64 {
+    f64::from(u32::from_le_bytes(bytes())) / (f64::from(u32::MAX) + 1.0)
+}
+
+pub(crate) fn bytes<const N: usize>() -> [u8; N] {
+    let mut raw = [0; N];
+    rand::fill(&mut raw).expect("the system's random source works from start to end");
+    raw
+}

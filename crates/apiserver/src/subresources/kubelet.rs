@@ -1,0 +1,147 @@
+//! What only a node can answer: we are a control plane without nodes, and say so as kube-apiserver does.
+
+use std::sync::Arc;
+
+use admission::Operation;
+use http::Response;
+use json::{Object, Value};
+use meta::Status;
+use meta::gvk::GroupVersionKind;
+
+use crate::body::Body;
+use crate::pipeline::{Api, Ask};
+use crate::write::{Options, Write};
+use crate::{convert, object, respond};
+
+pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+    connect(api, ask).await?;
+    let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    let snapshot = api.latest().await?;
+    let entry = snapshot
+        .get(key.as_bytes())
+        .ok_or_else(|| ask.not_found())?;
+    let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
+    let name = &ask.info.name;
+    let (kind, sub) = (&*ask.resource.plural, &*ask.info.subresource);
+    match kind {
+        "pods" => {
+            let node = object.str_at(&["spec", "nodeName"]).unwrap_or_default();
+            if sub == "log" {
+                container(ask, &object)?;
+                if node.is_empty() {
+                    // Nothing can have been written yet.
+                    return Ok(respond::ok("text/plain", Body::empty()));
+                }
+            }
+            if node.is_empty() {
+                return Err(match sub {
+                    "proxy" => Status::bad_request("address not allowed"),
+                    _ => Status::bad_request(format!("pod {name} does not have a host assigned")),
+                });
+            }
+            // A node that nobody registered is upstream's missing pod of that name.
+            let nodes = api.preferred("", "nodes");
+            let known = nodes.is_some_and(|it| {
+                let key = it.key("", node);
+                api.store.latest().get(key.as_bytes()).is_some()
+            });
+            if !known {
+                let pods = meta::gvk::GroupResource::new("", "pods");
+                return Err(Status::not_found(&pods, node));
+            }
+            Err(unreachable(&format!("node {node}")))
+        }
+        "services" => {
+            let ports = object.at(&["spec", "ports"]).and_then(Value::as_array);
+            let none = ports.is_none_or(Vec::is_empty);
+            let text = if none {
+                format!("no service port {:?} found for service {:?}", "", name)
+            } else {
+                format!("no endpoints available for service \"{name}\"")
+            };
+            Err(Status::service_unavailable(text))
+        }
+        _ => Err(unreachable(&format!("node {name}"))),
+    }
+}
+
+/// Admission has its say before anything is connected.
+async fn connect(api: &Arc<Api>, ask: &Ask<'_>) -> Result<(), Status> {
+    let sub = &*ask.info.subresource;
+    let kind = match (&*ask.resource.plural, sub) {
+        ("pods", "exec") => "PodExecOptions",
+        ("pods", "attach") => "PodAttachOptions",
+        ("pods", "portforward") => "PodPortForwardOptions",
+        ("pods", "proxy") => "PodProxyOptions",
+        ("services", "proxy") => "ServiceProxyOptions",
+        ("nodes", "proxy") => "NodeProxyOptions",
+        _ => return Ok(()),
+    };
+    let mut options = Object::new();
+    options.insert("kind", kind);
+    options.insert("apiVersion", "v1");
+    for flag in ["stdin", "stdout", "stderr", "tty"] {
+        if ask.query.flag(flag) {
+            options.insert(flag, true);
+        }
+    }
+    for text in ["container", "path"] {
+        if let Some(value) = ask.query.get(text).filter(|it| !it.is_empty()) {
+            options.insert(text, value);
+        }
+    }
+    let command: Value = ask.query.all("command").collect();
+    if ask.query.get("command").is_some() {
+        options.insert("command", command);
+    }
+    let mut write = Write::new(api, ask, Options::default());
+    write.kind = GroupVersionKind::new("", "v1", kind);
+    let name = &*ask.info.name;
+    let mut options = options.into();
+    write.act(Operation::Connect, name, &mut options).await?;
+    Ok(())
+}
+
+fn unreachable(what: &str) -> Status {
+    Status::internal(format!(
+        "error dialing backend: {what} cannot be reached: this control plane has no way to nodes"
+    ))
+}
+
+/// The container that a log is asked of must be one of the pod's, and be named if there are several.
+fn container(ask: &Ask<'_>, pod: &Value) -> Result<(), Status> {
+    let names = |list: &str| -> Vec<String> {
+        let all = pod.at(&["spec", list]).and_then(Value::as_array);
+        let all = all.into_iter().flatten();
+        all.filter_map(|it| it.str_at(&["name"]))
+            .map(str::to_owned)
+            .collect()
+    };
+    let (plain, init) = (names("containers"), names("initContainers"));
+    let name = object::name(pod);
+    match ask.query.get("container").unwrap_or_default() {
+        "" if plain.len() == 1 => Ok(()),
+        "" => {
+            let mut text = format!(
+                "a container name must be specified for pod {name}, choose one of: [{}]",
+                plain.join(" ")
+            );
+            if !init.is_empty() {
+                text += " or one of the init containers: [";
+                text += &init.join(" ");
+                text.push(']');
+            }
+            Err(Status::bad_request(text))
+        }
+        asked => {
+            let ephemeral = names("ephemeralContainers");
+            let mut all = plain.iter().chain(&init).chain(&ephemeral);
+            if all.any(|it| it == asked) {
+                return Ok(());
+            }
+            Err(Status::bad_request(format!(
+                "container {asked} is not valid for pod {name}"
+            )))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Reviews: questions that are answered and forgotten.
+
+use std::sync::Arc;
+
+use auth::review::{self, AccessReview};
+use http::{Response, StatusCode};
+use json::{Value, json};
+use meta::Status;
+
+use crate::body::Body;
+use crate::incoming::RequestBody;
+use crate::pipeline::{Api, Ask};
+use crate::{clock, object, respond, show, verbs};
+
+pub(super) async fn create(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ask, false)?;
+    let options = verbs::write_options(ask, "CreateOptions")?;
+    let (mut review, warnings) = verbs::read(api, ask, body).await?;
+    if options.dry_run {
+        // A question has no effect either way.
+        return answer(accepted, &review, &warnings);
+    }
+    let kind = &*ask.resource.kind;
+    let metadata = object::metadata(&mut review)?;
+    metadata.remove("namespace");
+    object::forget_system_fields(metadata);
+    if kind == "LocalSubjectAccessReview" {
+        metadata.insert("namespace", &*ask.info.namespace);
+    }
+    crate::strategy::default(&ask.resource, &mut review)?;
+    let write = crate::write::Write::new(api, ask, options);
+    crate::managed::update(&write, None, &mut review);
+    if kind == "SelfSubjectReview" {
+        // Nothing of the question but when it was asked.
+        let metadata = object::metadata(&mut review)?;
+        *metadata = json::Object::new();
+        metadata.insert("creationTimestamp", clock::now());
+    }
+    let status = match kind {
+        "TokenReview" => {
+            let asked = review::token_asked(&review).map_err(Status::bad_request)?;
+            let ways = &api.authentication.ways;
+            let audiences = asked.audiences.as_deref();
+            let found = ways.token(asked.token, audiences, clock::unix(), &**api);
+            review::token_status(&found)
+        }
+        "SelfSubjectReview" => review::self_subject_status(ask.user),
+        "SelfSubjectRulesReview" => review::rules_status(&api.rbac, ask.user, &review, false)
+            .map_err(Status::bad_request)?,
+        "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
+            access(api, ask, &review, kind).await?
+        }
+        _ => return Err(verbs::not_allowed()),
+    };
+    if kind == "SelfSubjectRulesReview" {
+        // Nothing of the question comes back.
+        *object::metadata(&mut review)? = json::Object::new();
+    }
+    if let Some(fields) = review.as_object_mut() {
+        if kind == "SelfSubjectRulesReview" {
+            fields.insert("spec", json::Object::new());
+        }
+        fields.insert("status", status);
+    }
+    answer(accepted, &review, &warnings)
+}
+
+fn answer(
+    accepted: crate::negotiate::Accepted,
+    review: &Value,
+    warnings: &[String],
+) -> Result<Response<Body>, Status> {
+    let body = show::encode(review, accepted)?;
+    let mut response =
+        respond::with_code(StatusCode::CREATED, accepted.format.content_type(), body);
+    respond::warn(&mut response, warnings);
+    Ok(response)
+}
+
+async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
+    let faults = review::validate_access(kind, review);
+    if !faults.is_empty() {
+        let errors: Vec<_> = faults.iter().map(crate::faults::error).collect();
+        // Upstream names the group alone.
+        let group = meta::gvk::GroupKind::new(&*ask.resource.group, "");
+        return Err(Status::invalid(&group, "", &errors));
+    }
+    if kind == "LocalSubjectAccessReview" {
+        let asked = review
+            .str_at(&["spec", "resourceAttributes", "namespace"])
+            .unwrap_or_default();
+        if asked != ask.info.namespace {
+            return Err(Status::bad_request(format!(
+                "spec.resourceAttributes.namespace must match namespace: {}",
+                ask.info.namespace
+            )));
+        }
+    }
+    let asked = if kind == "SelfSubjectAccessReview" {
+        AccessReview::of_self(review, ask.user)
+    } else {
+        AccessReview::of_subject(review)
+    };
+    let decision = api.authorizer.authorize(asked.attributes()).await;
+    Ok(asked.status(&decision))
+}
+
+/// Deprecated upstream, and still asked for: the store is what there is.
+pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ask, false)?;
+    let refusing = api.store.stats().1.refusing;
+    let (status, message) = match &refusing {
+        None => ("True", "ok".to_owned()),
+        Some(reason) => ("False", reason.to_string()),
+    };
+    let one = json!({
+        "metadata": {"name": "etcd-0"},
+        "conditions": [{"type": "Healthy", "status": status, "message": message}],
+    });
+    let value = if ask.info.name.is_empty() {
+        json!({"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": [one]})
+    } else if ask.info.name == "etcd-0" {
+        let mut one = one;
+        if let Some(fields) = one.as_object_mut() {
+            fields.insert("kind", "ComponentStatus");
+            fields.insert("apiVersion", "v1");
+        }
+        one
+    } else {
+        return Err(ask.not_found());
+    };
+    let body = show::encode(&value, accepted)?;
+    let mut response = respond::ok(accepted.format.content_type(), body);
+    respond::warn(
+        &mut response,
+        &["v1 ComponentStatus is deprecated in v1.19+".to_owned()],
+    );
+    Ok(response)
+}

@@ -1,0 +1,300 @@
+//! `scale`: the one face that all kinds with replicas share.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use http::{Response, StatusCode};
+use json::{Object, Value, json};
+use meta::Status;
+use meta::gvk::{GroupKind, GroupVersionKind};
+use meta::time::Time;
+use schema::Schema;
+
+use crate::body::Body;
+use crate::decode::{self, Expected, Validation};
+use crate::incoming::RequestBody;
+use crate::negotiate::View;
+use crate::pipeline::{Api, Ask};
+use crate::request::Verb;
+use crate::table::Include;
+use crate::write::{Change, Changed, Face, Seen, Write};
+use crate::{convert, object, patch, respond, show, verbs};
+
+pub(super) async fn answer(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    match ask.info.verb {
+        Verb::Get => get(api, ask).await,
+        _ => put(api, ask, body).await,
+    }
+}
+
+async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+    let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    let snapshot = api.latest().await?;
+    let entry = snapshot
+        .get(key.as_bytes())
+        .ok_or_else(|| ask.not_found())?;
+    let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
+    let replicas = path(ask, Part::Spec);
+    let parts: Vec<&str> = replicas.iter().map(String::as_str).collect();
+    if ask.resource.custom.is_some() && object.at(&parts).is_none() {
+        return Err(Status::internal(format!(
+            "the spec replicas field {:?} does not exist",
+            format!(".{}", replicas.join("."))
+        )));
+    }
+    shown(ask, &of(ask, &object))
+}
+
+fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ask, true)?;
+    let body = match accepted.view {
+        View::Table(version) => show::encode(&table(ask, version, scale)?, accepted)?,
+        _ => show::encode(scale, accepted)?,
+    };
+    Ok(respond::with_code(
+        StatusCode::OK,
+        accepted.format.content_type(),
+        body,
+    ))
+}
+
+/// For `kubectl get --subresource=scale`.
+fn table(ask: &Ask<'_>, version: &'static str, scale: &Value) -> Result<Value, Status> {
+    let (group, of, kind) = ("autoscaling", "v1", "Scale");
+    let now = Time::from(SystemTime::now());
+    let columns = resources::columns::definitions(group, of, kind);
+    let columns = columns.iter().map(|it| meta::table::Column::from(*it));
+    let object = match Include::of(ask.query)? {
+        Include::None => Value::Null,
+        Include::Metadata => show::partial(version, scale.clone()),
+        Include::Object => scale.clone(),
+    };
+    let row = json!({
+        "cells": (resources::columns::row(group, of, kind, scale, now)),
+        "object": object,
+    });
+    let revision = scale.at(&["metadata", "resourceVersion"]).cloned();
+    Ok(json!({
+        "kind": "Table",
+        "apiVersion": (format!("meta.k8s.io/{version}")),
+        "metadata": {"resourceVersion": (revision.unwrap_or_default())},
+        "columnDefinitions": (columns.map(|it| it.to_value()).collect::<Value>()),
+        "rows": [row],
+    }))
+}
+
+async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Response<Body>, Status> {
+    let patches = ask.info.verb == Verb::Patch;
+    let options = verbs::write_options(
+        ask,
+        if patches {
+            "PatchOptions"
+        } else {
+            "UpdateOptions"
+        },
+    )?;
+    let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");
+    let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
+    let bytes = body.read(api.settings.max_body_bytes).await?;
+    let mut write = Write::new(api, ask, options);
+    write.kind = kind.clone();
+    let face = ScaleOf(ask);
+    write.seen = Seen::Face(&face);
+    let mut change = SetScale {
+        ask,
+        kind: &kind,
+        schema: schema.as_ref(),
+        how: if patches {
+            How::Patch(patch::Document::read(ask, &bytes)?)
+        } else {
+            How::Replace(bytes)
+        },
+        validation: Validation::of(ask),
+    };
+    let written = write.update(&ask.info.name, &mut change).await?;
+    let object = convert::decode(&ask.resource, &written.entry.value, written.entry.modified)?;
+    let mut response = shown(ask, &of(ask, &object))?;
+    respond::warn(&mut response, &written.warnings);
+    Ok(response)
+}
+
+/// What admission sees: the Scale, not what it scales.
+#[derive(Debug)]
+struct ScaleOf<'a>(&'a Ask<'a>);
+
+impl Face for ScaleOf<'_> {
+    fn of(&self, object: &Value) -> Value {
+        of(self.0, object)
+    }
+
+    fn put_back(&self, face: &Value, object: &mut Value) {
+        let replicas = face.at(&["spec", "replicas"]).and_then(Value::as_i64);
+        let replicas = replicas.unwrap_or(0).into();
+        set(object, &path(self.0, Part::Spec), replicas);
+    }
+}
+
+enum How {
+    Replace(bytes::Bytes),
+    Patch(patch::Document),
+}
+
+struct SetScale<'a> {
+    ask: &'a Ask<'a>,
+    kind: &'a GroupVersionKind,
+    schema: Option<&'a Schema>,
+    how: How,
+    validation: Validation,
+}
+
+impl Change for SetScale<'_> {
+    fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
+        let Some(live) = live else {
+            return Err(self.ask.not_found());
+        };
+        let before = of(self.ask, live);
+        let expected = Expected {
+            kind: self.kind,
+            schema: self.schema,
+            custom: None,
+        };
+        let scale = match &self.how {
+            How::Replace(bytes) => {
+                let format = decode::format(self.ask)?;
+                decode::object(bytes, format, self.validation, &expected)?.object
+            }
+            How::Patch(body) => {
+                let patched = body.apply(&before, self.schema)?;
+                decode::patched(patched, Vec::new(), self.validation, &expected)?.object
+            }
+        };
+        object::check_name(&scale, &self.ask.info.name)?;
+        object::check_uid(self.ask, &scale, live)?;
+        let replicas = scale
+            .at(&["spec", "replicas"])
+            .and_then(Value::as_i64)
+            .unwrap_or(0);
+        if replicas < 0 {
+            let error = meta::field::Error::invalid(
+                "spec.replicas",
+                replicas,
+                "must be greater than or equal to 0",
+            );
+            let kind = GroupKind::new("autoscaling", "Scale");
+            return Err(Status::invalid(&kind, &self.ask.info.name, &[error]));
+        }
+        let mut new = live.clone();
+        set(&mut new, &path(self.ask, Part::Spec), replicas.into());
+        let version = scale
+            .str_at(&["metadata", "resourceVersion"])
+            .unwrap_or_default();
+        object::metadata(&mut new)?.insert("resourceVersion", version);
+        let exact = !version.is_empty() && matches!(self.how, How::Replace(_));
+        Ok(Changed {
+            object: new,
+            managed: false,
+            exact,
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Spec,
+    Status,
+}
+
+fn path(ask: &Ask<'_>, part: Part) -> Vec<String> {
+    let custom = ask
+        .resource
+        .custom
+        .as_ref()
+        .and_then(|it| it.scale.as_ref());
+    let text = match (custom, part) {
+        (Some(scale), Part::Spec) => &*scale.spec,
+        (Some(scale), Part::Status) => &*scale.status,
+        (None, Part::Spec) => "spec.replicas",
+        (None, Part::Status) => "status.replicas",
+    };
+    let parts = text.split('.').filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
+}
+
+fn set(object: &mut Value, path: &[String], value: Value) {
+    let Some((last, parents)) = path.split_last() else {
+        return;
+    };
+    let mut at = object;
+    for parent in parents {
+        let Some(fields) = at.as_object_mut() else {
+            return;
+        };
+        at = fields.get_or_insert(parent);
+        if at.is_null() {
+            *at = Object::new().into();
+        }
+    }
+    if let Some(fields) = at.as_object_mut() {
+        fields.insert(&**last, value);
+    }
+}
+
+/// The Scale of an object.
+fn of(ask: &Ask<'_>, object: &Value) -> Value {
+    let number = |part| {
+        let path = path(ask, part);
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        object.at(&path).and_then(Value::as_i64).unwrap_or(0)
+    };
+    let mut metadata = Object::new();
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ] {
+        if let Some(value) = object.at(&["metadata", field]) {
+            metadata.insert(field, value.clone());
+        }
+    }
+    let mut spec = Object::new();
+    if number(Part::Spec) != 0 {
+        spec.insert("replicas", number(Part::Spec));
+    }
+    let mut status = Object::new();
+    status.insert("replicas", number(Part::Status));
+    if let Some(selector) = selector(ask, object).filter(|it| !it.is_empty()) {
+        status.insert("selector", selector);
+    }
+    json!({
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": metadata,
+        "spec": spec,
+        "status": status,
+    })
+}
+
+fn selector(ask: &Ask<'_>, object: &Value) -> Option<String> {
+    if let Some(custom) = &ask.resource.custom {
+        let path = custom.scale.as_ref()?.selector.as_ref()?;
+        let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
+        return object.str_at(&path).map(str::to_owned);
+    }
+    let selector = object.at(&["spec", "selector"])?;
+    if ask.resource.is("", "replicationcontrollers") {
+        let labels = selector.as_object()?.iter();
+        let mut terms: Vec<String> = labels
+            .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+            .collect();
+        terms.sort();
+        return Some(terms.join(","));
+    }
+    let parsed = meta::selector::LabelSelector::from_value(Some(selector)).ok()?;
+    Some(parsed.to_string())
+}

@@ -1,0 +1,182 @@
+//! `serviceaccounts/x/token`: a token for a service account, bound to what is asked.
+
+use std::sync::Arc;
+
+use auth::serviceaccount::{TokenSpec, expiration, validate_token_request};
+use http::{Response, StatusCode};
+use json::{Object, Value, json};
+use meta::Status;
+use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
+
+use crate::body::Body;
+use crate::decode::{self, Expected, Validation};
+use crate::incoming::RequestBody;
+use crate::pipeline::{Api, Ask};
+use crate::{clock, object, random, respond, show};
+
+pub(super) async fn create(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ask, false)?;
+    let kind = GroupVersionKind::new("authentication.k8s.io", "v1", "TokenRequest");
+    let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
+    let bytes = body.read(api.settings.max_body_bytes).await?;
+    let expected = Expected {
+        kind: &kind,
+        schema: schema.as_ref(),
+        custom: None,
+    };
+    let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
+    let mut request = decoded.object;
+    let mut warnings = decoded.warnings;
+    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+    let account = api
+        .find("", "serviceaccounts", namespace, name)
+        .ok_or_else(|| ask.not_found())?;
+    object::check_name(&request, name)?;
+    let Some(issuer) = &api.issuer else {
+        return Err(Status::internal("this server signs no tokens"));
+    };
+    let spec = request.get("spec").cloned().unwrap_or_default();
+    let faults = validate_token_request(&spec);
+    if !faults.is_empty() {
+        let errors = faults.iter().map(crate::faults::error);
+        return Err(Status::invalid(
+            &GroupKind::new(&*kind.group, &*kind.kind),
+            "",
+            &errors.collect::<Vec<_>>(),
+        ));
+    }
+    let asked = spec.get("audiences").and_then(Value::as_array);
+    let asked = asked.into_iter().flatten().filter_map(Value::as_str);
+    let mut audiences: Vec<String> = asked.map(str::to_owned).collect();
+    if audiences.is_empty() {
+        audiences.clone_from(&api.authentication.ways.service_accounts.api_audiences);
+    }
+    let bound = bound(api, namespace, &account, spec.get("boundObjectRef"))?;
+    let seconds = spec
+        .get("expirationSeconds")
+        .and_then(Value::as_i64)
+        .unwrap_or(3600);
+    let own = api
+        .authentication
+        .ways
+        .service_accounts
+        .api_audiences
+        .iter()
+        .all(|it| audiences.contains(it));
+    let expires = expiration(seconds, 0, bound.pod.is_some(), own);
+    warnings.extend(expires.warning.clone());
+    let id = random::uid();
+    let pair = |it: &'_ Option<(String, String)>| it.clone();
+    let (pod, secret, node) = (pair(&bound.pod), pair(&bound.secret), pair(&bound.node));
+    let token = issuer.sign(
+        &TokenSpec {
+            namespace,
+            name,
+            uid: object::uid(&account),
+            audiences: &audiences,
+            pod: pod.as_ref().map(|(a, b)| (&**a, &**b)),
+            secret: secret.as_ref().map(|(a, b)| (&**a, &**b)),
+            node: node.as_ref().map(|(a, b)| (&**a, &**b)),
+            expiration_seconds: expires.seconds,
+            warn_after_seconds: expires.warn_after,
+            id: &id,
+        },
+        clock::unix(),
+    );
+    let token = token.ok_or_else(|| Status::internal("failed to generate token"))?;
+    let metadata = object::metadata(&mut request)?;
+    metadata.insert("name", name);
+    metadata.insert("namespace", namespace);
+    metadata.insert("creationTimestamp", clock::now());
+    let mut spec = spec.as_object().cloned().unwrap_or_else(Object::new);
+    spec.insert("audiences", audiences.into_iter().collect::<Value>());
+    spec.insert("expirationSeconds", expires.told);
+    if let Some(fields) = request.as_object_mut() {
+        fields.insert("spec", spec);
+        let until = clock::after(expires.told);
+        fields.insert(
+            "status",
+            json!({"token": token, "expirationTimestamp": until}),
+        );
+    }
+    let body = show::encode(&request, accepted)?;
+    let mut response =
+        respond::with_code(StatusCode::CREATED, accepted.format.content_type(), body);
+    respond::warn(&mut response, &warnings);
+    Ok(response)
+}
+
+/// What the token dies with: name and uid.
+#[derive(Default)]
+struct Bound {
+    pod: Option<(String, String)>,
+    secret: Option<(String, String)>,
+    node: Option<(String, String)>,
+}
+
+fn bound(
+    api: &Api,
+    namespace: &str,
+    account: &Value,
+    reference: Option<&Value>,
+) -> Result<Bound, Status> {
+    let Some(reference) = reference.filter(|it| !it.is_null()) else {
+        return Ok(Bound::default());
+    };
+    let text = |field: &str| reference.str_at(&[field]).unwrap_or_default();
+    let (kind, name, uid) = (text("kind"), text("name"), text("uid"));
+    let (plural, at) = match (text("apiVersion"), kind) {
+        ("v1", "Pod") => ("pods", namespace),
+        ("v1", "Secret") => ("secrets", namespace),
+        ("v1", "Node") => ("nodes", ""),
+        (version, _) => {
+            return Err(Status::bad_request(format!(
+                "cannot bind token for serviceaccount \"{}\" to an object of kind {version}/{kind}",
+                object::name(account)
+            )));
+        }
+    };
+    let resource = GroupResource::new("", plural);
+    let found = api
+        .find("", plural, at, name)
+        .ok_or_else(|| Status::not_found(&resource, name))?;
+    let found_uid = object::uid(&found).to_owned();
+    if !uid.is_empty() && uid != found_uid {
+        let text = format!(
+            "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been deleted and then recreated"
+        );
+        return Err(Status::conflict(&resource, name, text));
+    }
+    let pair = Some((name.to_owned(), found_uid));
+    let mut bound = Bound::default();
+    match plural {
+        "pods" => {
+            let of = found
+                .str_at(&["spec", "serviceAccountName"])
+                .unwrap_or_default();
+            if of != object::name(account) {
+                return Err(Status::bad_request(format!(
+                    "cannot bind token for serviceaccount \"{}\" to pod running with different serviceaccount name.",
+                    object::name(account)
+                )));
+            }
+            if let Some(node) = found
+                .str_at(&["spec", "nodeName"])
+                .filter(|it| !it.is_empty())
+            {
+                let uid = api
+                    .find("", "nodes", "", node)
+                    .map(|it| object::uid(&it).to_owned());
+                bound.node = Some((node.to_owned(), uid.unwrap_or_default()));
+            }
+            bound.pod = pair;
+        }
+        "secrets" => bound.secret = pair,
+        _ => bound.node = pair,
+    }
+    Ok(bound)
+}

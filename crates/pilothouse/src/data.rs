@@ -42,7 +42,7 @@ pub(crate) struct Etcd {
         long = "etcd-prefix",
         id = "etcd-prefix",
         value_name = "PREFIX",
-        default_value = "",
+        default_value = "/registry",
         requires = "etcd-servers"
     )]
     prefix: String,

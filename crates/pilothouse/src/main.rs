@@ -19,7 +19,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Check, back up and restore the data directory
     #[command(subcommand)]
     Storage(storage::Command),
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match arguments.command {
-            Command::Serve(arguments) => serve::run(arguments).await,
+            Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Storage(command) => storage::run(command).await,
             Command::Version => {
                 println!("pilothouse {}", env!("CARGO_PKG_VERSION"));

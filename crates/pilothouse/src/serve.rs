@@ -1,9 +1,15 @@
 //! `pilothouse serve`: runs until it is told to stop, then leaves everything safe.
 
-use std::path::Path;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use auth::pki::ServingNames;
+use auth::token_file::StaticTokens;
 use clap::Args;
+use controllers::Selection;
+use pilothouse::pki;
+use pilothouse::server::{self, Options, Server};
 use store::{Store, embedded};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,6 +17,7 @@ use crate::control;
 use crate::data::{self, Directory, Etcd, Limits};
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     directory: Directory,
@@ -21,6 +28,50 @@ pub(crate) struct Arguments {
     ephemeral: bool,
     #[command(flatten)]
     etcd: Etcd,
+    /// The address to listen on
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    bind_address: IpAddr,
+    /// The port to listen on [default: 6443, with --ephemeral any free one]
+    #[arg(long, value_name = "PORT")]
+    secure_port: Option<u16>,
+    /// Tokens and who they stand for: a CSV file of token, user, uid and groups
+    #[arg(long, value_name = "FILE")]
+    token_auth_file: Option<PathBuf>,
+    /// Who decides what clients may do, in this order
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_delimiter = ',',
+        default_value = "Node,RBAC"
+    )]
+    authorization_mode: Vec<String>,
+    /// Take requests without credentials as system:anonymous
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
+    anonymous_auth: bool,
+    /// Take custom resource definitions with validation rules in CEL, which are not checked yet
+    #[arg(long)]
+    accept_unchecked_cel_rules: bool,
+    /// Admission plugins to run beside those that run by default
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    enable_admission_plugins: Vec<String>,
+    /// Admission plugins not to run though they do by default
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    disable_admission_plugins: Vec<String>,
+    /// Which controllers run: * for all, name to add one, -name to leave one out
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "*",
+        allow_hyphen_values = true
+    )]
+    controllers: Vec<String>,
+    /// The address at which others reach this server [default: that of the way out of this machine]
+    #[arg(long, value_name = "IP")]
+    advertise_address: Option<IpAddr>,
+    /// Print an admin's kubeconfig when ready
+    #[arg(long)]
+    print_kubeconfig: bool,
 }
 
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -47,13 +98,14 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         "pilothouse {version}: {place}, {} keys, revision {}",
         view.keys, view.revision
     );
+    let server = Box::pin(start(&arguments, &store, &place)).await?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     if let Some(socket) = &socket {
         offer(socket, &arguments.directory, &store);
     }
     println!("stop it with Ctrl-C");
     stop.await?;
-    store.close().await.context("close the store")?;
+    server.stop().await?;
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.
         let _ = std::fs::remove_file(socket);
@@ -73,6 +125,56 @@ async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
     }
     let place = Place::Directory(arguments.directory.data_dir.display().to_string());
     Ok((data::open(&arguments.directory, options).await?, place))
+}
+
+/// The API over the store; says how to reach it.
+async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::Result<Server> {
+    let port = arguments
+        .secure_port
+        .unwrap_or(if arguments.ephemeral { 0 } else { 6443 });
+    let address = SocketAddr::new(arguments.bind_address, port);
+    let names = ServingNames::new("cluster.local", &[&arguments.bind_address.to_string()]);
+    let files = if matches!(place, Place::Memory) {
+        pki::in_memory(&names, server::now())?
+    } else {
+        pki::in_directory(
+            &arguments.directory.data_dir.join("pki"),
+            &names,
+            server::now(),
+        )?
+    };
+    let mut options = Options::new(store.clone(), address, files);
+    if let Some(path) = &arguments.token_auth_file {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+        options.tokens =
+            StaticTokens::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    }
+    options.modes =
+        auth::authorizer::modes(&arguments.authorization_mode).map_err(|error| anyhow!(error))?;
+    options.controllers = Selection::parse(arguments.controllers.iter().map(String::as_str))
+        .map_err(|error| anyhow!("--controllers: {error}"))?;
+    options.advertise = arguments.advertise_address;
+    options.anonymous = arguments.anonymous_auth;
+    options.settings.accept_unchecked_rules = arguments.accept_unchecked_cel_rules;
+    options.admission = admission::Plugins::new(
+        &arguments.enable_admission_plugins,
+        &arguments.disable_admission_plugins,
+    )?;
+    let server = Server::start(options).await?;
+    if arguments.print_kubeconfig {
+        println!("{}", server.kubeconfig);
+    }
+    if !matches!(place, Place::Memory) {
+        let path = arguments.directory.data_dir.join("admin.kubeconfig");
+        pki::secret(&path, &server.kubeconfig)?;
+        println!("serving https://{}", server.address);
+        println!(
+            "try:  kubectl --kubeconfig {} get namespaces",
+            path.display()
+        );
+    }
+    Ok(server)
 }
 
 /// Where the data is, as the user is told.

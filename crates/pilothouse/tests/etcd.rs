@@ -14,8 +14,11 @@ fn it_serves_from_etcd_with_client_certificates() {
     let Some(found) = Cluster::find() else { return };
     let cluster = found.tls().start();
     let certificates = cluster.certificates().expect("the cluster has TLS");
+    let place = tempfile::tempdir().unwrap();
     let mut child = pilothouse()
-        .args(["serve", "--etcd-prefix", "/pilothouse", "--etcd-servers"])
+        .args(["serve", "--secure-port", "0", "--data-dir"])
+        .arg(place.path())
+        .args(["--etcd-prefix", "/pilothouse", "--etcd-servers"])
         .arg(cluster.endpoints().join(","))
         .arg("--etcd-cafile")
         .arg(&certificates.ca)
@@ -26,16 +29,19 @@ fn it_serves_from_etcd_with_client_certificates() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    let ready = lines.find(|line| {
+        line.as_ref()
+            .is_ok_and(|it| it.contains("serving https://"))
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(
-        line.contains("storage in etcd at https://127.0.0.1:"),
-        "{line}"
+        first.contains("storage in etcd at https://127.0.0.1:"),
+        "{first}"
     );
+    assert!(ready.is_some(), "it does not serve");
 }
 
 #[test]

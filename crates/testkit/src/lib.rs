@@ -4,4 +4,6 @@ pub mod etcd;
 pub mod faulty;
 pub mod linearize;
 pub mod model;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod suite;

@@ -1,0 +1,5 @@
+//! The whole server as a library: what `pilothouse serve` runs, and what tests start in one line.
+
+pub mod kubeconfig;
+pub mod pki;
+pub mod server;

@@ -1,0 +1,90 @@
+use super::cluster::{Cluster, DEFINITIONS, condition, definition, owner};
+use json::json;
+
+#[tokio::test]
+async fn a_definition_goes_after_its_objects_and_takes_their_dependents_along() {
+    let cluster = Cluster::start().await;
+    cluster
+        .create(DEFINITIONS, definition("widgets", "Widget"))
+        .await;
+    cluster.namespace("other").await;
+    let at = |namespace: &str| format!("/apis/example.com/v1/namespaces/{namespace}/widgets");
+    cluster.until(&at("default"), |_| true).await;
+    let widget = |name: &str| json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": name}});
+    let held = json!({
+        "kind": "Widget",
+        "apiVersion": "example.com/v1",
+        "metadata": {"name": "held", "finalizers": ["example.com/hold"]},
+    });
+    cluster.create(&at("other"), held).await;
+    let made = cluster.create(&at("default"), widget("free")).await;
+    let uid = made.str_at(&["metadata", "uid"]).expect("a uid");
+    let (dependent, _) = cluster
+        .map(
+            "default",
+            "dependent",
+            &[owner("Widget", "free", uid, true)],
+        )
+        .await;
+
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    cluster.delete(&path, "Background").await;
+    let found = cluster
+        .until(&path, |it| {
+            condition(it, "Terminating", "reason") == Some("InstanceDeletionInProgress")
+        })
+        .await;
+    assert_eq!(condition(&found, "Terminating", "status"), Some("True"));
+    cluster.until_gone(&format!("{}/free", at("default"))).await;
+    let refused = cluster.client.create(&at("default"), &widget("late")).await;
+    let refused = refused.expect_err("no new objects");
+    assert_eq!(refused.code, 405);
+    assert_eq!(
+        refused.message,
+        "create not allowed while custom resource definition is terminating"
+    );
+    assert!(cluster.exists(&path).await);
+
+    let release = json!({"metadata": {"finalizers": null}});
+    cluster
+        .patch(&format!("{}/held", at("other")), release)
+        .await;
+    cluster.until_gone(&path).await;
+    cluster.until_gone(&dependent).await;
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn a_name_is_free_again_when_its_definition_is_gone() {
+    let cluster = Cluster::start().await;
+    cluster
+        .create(DEFINITIONS, definition("widgets", "Widget"))
+        .await;
+    cluster
+        .until("/apis/example.com/v1/widgets", |_| true)
+        .await;
+    cluster
+        .create(DEFINITIONS, definition("gadgets", "Widget"))
+        .await;
+    let second = format!("{DEFINITIONS}/gadgets.example.com");
+    let refused = cluster.get(&second).await;
+    let names = refused.at(&["status", "acceptedNames"]).cloned();
+    assert_eq!(names, Some(json!({"plural": "gadgets", "kind": ""})));
+    assert_eq!(
+        condition(&refused, "NamesAccepted", "reason"),
+        Some("ListKindConflict")
+    );
+
+    cluster
+        .delete(&format!("{DEFINITIONS}/widgets.example.com"), "Background")
+        .await;
+    cluster
+        .until(&second, |it| {
+            condition(it, "Established", "status") == Some("True")
+        })
+        .await;
+    cluster
+        .until("/apis/example.com/v1/gadgets", |_| true)
+        .await;
+    cluster.stop().await;
+}

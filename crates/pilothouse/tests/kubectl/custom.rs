@@ -1,0 +1,117 @@
+//! Kinds that users bring.
+
+use crate::{says, server};
+
+const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, shortNames: [wd], categories: [all]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [size]
+            properties:
+              size: {type: integer, minimum: 1}
+              colour: {type: string, default: red, enum: [red, blue]}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+";
+
+const WIDGET: &str =
+    "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n";
+
+#[tokio::test]
+async fn serves_custom_kinds() {
+    let Some(server) = server().await else { return };
+    server.apply(DEFINITION);
+    server.ok("wait crd/widgets.example.com --for=condition=Established --timeout=10s");
+    assert_eq!(server.apply(WIDGET), "widget.example.com/w created\n");
+    says(&server.ok("get wd"), &["NAME", "SIZE", "w", "3"]);
+    assert_eq!(server.ok("get widget w -o jsonpath={.spec.colour}"), "red");
+    says(&server.ok("get all"), &["widget.example.com/w"]);
+    says(
+        &server.ok("describe widget w"),
+        &["Kind:", "Widget", "Colour:", "red", "Size:", "3"],
+    );
+    server.ok(r#"patch widget w --type=merge -p '{"spec":{"size":4}}'"#);
+    says(
+        &server.ok("api-resources --api-group=example.com"),
+        &["widgets", "wd", "example.com/v1", "true", "Widget"],
+    );
+    server.ok("delete crd widgets.example.com");
+    // kubectl may remember the kind; the server does not.
+    server.err("get widgets");
+    says(
+        &server.err("get --raw /apis/example.com/v1/widgets"),
+        &["the server could not find the requested resource"],
+    );
+}
+
+#[tokio::test]
+async fn judges_custom_objects() {
+    let Some(server) = server().await else { return };
+    server.apply(DEFINITION);
+    server.ok("wait crd/widgets.example.com --for=condition=Established --timeout=10s");
+    let apply = |manifest: &str| {
+        server
+            .kubectl_with(&["create", "--validate=ignore", "-f", "-"], manifest)
+            .err()
+    };
+    assert_eq!(
+        apply(&WIDGET.replace("size: 3", "size: 0")),
+        "The Widget \"w\" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n"
+    );
+    assert_eq!(
+        apply(&WIDGET.replace("size: 3", "size: 3, colour: green")),
+        "The Widget \"w\" is invalid: spec.colour: Unsupported value: \"green\": supported values: \"red\", \"blue\"\n"
+    );
+    assert_eq!(
+        apply(&WIDGET.replace("size: 3", "colour: red")),
+        "The Widget \"w\" is invalid: spec.size: Required value\n"
+    );
+    let said = server
+        .kubectl_with(
+            &["create", "-f", "-"],
+            &WIDGET.replace("size: 3", "size: 3, bogus: 1"),
+        )
+        .err();
+    says(
+        &said,
+        &["strict decoding error: unknown field \"spec.bogus\""],
+    );
+}
+
+#[tokio::test]
+async fn judges_definitions() {
+    let Some(server) = server().await else { return };
+    let create = |manifest: &str| server.kubectl_with(&["create", "-f", "-"], manifest).err();
+    says(
+        &create(&DEFINITION.replace("default: red", "default: green")),
+        &[
+            "properties[colour].default: Unsupported value: \"green\": supported values: \"red\", \"blue\"",
+        ],
+    );
+    says(
+        &create(&DEFINITION.replace("name: widgets.example.com", "name: other.example.com")),
+        &[
+            "metadata.name: Invalid value: \"other.example.com\": must be spec.names.plural+\".\"+spec.group",
+        ],
+    );
+    says(
+        &create(&DEFINITION.replace("size: {type: integer", "size: {type: number of things")),
+        &[
+            "Unsupported value: \"number of things\": supported values: \"array\", \"boolean\", \"integer\"",
+        ],
+    );
+}

@@ -1,5 +1,7 @@
 //! Who asks: the bridge from connections and headers to `auth`.
 
+use std::sync::Arc;
+
 use auth::authenticate::{Authenticator, Credentials};
 use auth::{Attributes, User, impersonation};
 use http::HeaderMap;
@@ -24,11 +26,22 @@ impl Api {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-    ) -> Result<User, Status> {
-        let (peer, trusted) = match caller {
+    ) -> Result<Arc<User>, Status> {
+        let (peer, trusted, known) = match caller {
             Caller::Local(user) => return Ok(user.clone()),
-            Caller::Remote { peer, trusted } => (peer, *trusted),
+            Caller::Remote {
+                peer,
+                trusted,
+                known,
+            } => (peer, *trusted, known),
         };
+        let now = clock::unix();
+        // Connections live long: a certificate that counted at their beginning may have ended since.
+        if let Some((user, (from, to))) = known
+            && (*from..=*to).contains(&now)
+        {
+            return Ok(user.clone());
+        }
         let certificate = peer.certificates.first();
         if certificate.is_some() && !trusted && !headers.contains_key(AUTHORIZATION) {
             return Err(unauthorized());
@@ -39,12 +52,9 @@ impl Api {
             authorization: text(headers, &AUTHORIZATION),
             websocket_protocols: protocols.filter_map(|it| it.to_str().ok()).collect(),
         };
-        let found = self
-            .authentication
-            .ways
-            .request(&credentials, clock::unix(), self);
+        let found = self.authentication.ways.request(&credentials, now, self);
         // Why not is for the log, not for the client.
-        found.map_err(|_| unauthorized())
+        found.map(Arc::new).map_err(|_| unauthorized())
     }
 
     /// Whom the request is to be taken for, if its sender may.

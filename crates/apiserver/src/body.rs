@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -26,62 +27,68 @@ impl Body {
         Self::Full(Bytes::new())
     }
 
-    /// The same for the pieces of a whole.
-    pub fn chunks<S, F, Fut>(state: S, step: F) -> Self
-    where
-        S: Send + Unpin + 'static,
-        F: FnMut(S) -> Fut + Send + Unpin + 'static,
-        Fut: Future<Output = Option<(Bytes, S)>> + Send + 'static,
-    {
-        match Self::unfold(state, step) {
-            Self::Stream(frames) => Self::Chunks(frames),
-            other => other,
+    /// What `write` sends, piece by piece.
+    pub fn chunks<F: Future<Output = ()> + Send + 'static>(write: impl FnOnce(Out) -> F) -> Self {
+        Self::Chunks(Box::pin(Sent::by(write)))
+    }
+
+    /// The same for frames that stand alone.
+    pub fn stream<F: Future<Output = ()> + Send + 'static>(write: impl FnOnce(Out) -> F) -> Self {
+        Self::Stream(Box::pin(Sent::by(write)))
+    }
+}
+
+/// Where the writer of a body puts its frames. It goes on when the client has room for more.
+#[derive(Debug)]
+pub struct Out(Arc<Mutex<Option<Bytes>>>);
+
+impl Out {
+    pub async fn send(&self, frame: Bytes) {
+        *slot(&self.0) = Some(frame);
+        std::future::poll_fn(|_| match *slot(&self.0) {
+            Some(_) => Poll::Pending,
+            None => Poll::Ready(()),
+        })
+        .await;
+    }
+}
+
+fn slot(shared: &Mutex<Option<Bytes>>) -> MutexGuard<'_, Option<Bytes>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Frames as their writer sends them, one at a time.
+struct Sent<F> {
+    writer: Option<Pin<Box<F>>>,
+    slot: Arc<Mutex<Option<Bytes>>>,
+}
+
+impl<F: Future<Output = ()>> Sent<F> {
+    fn by(write: impl FnOnce(Out) -> F) -> Self {
+        let slot = Arc::default();
+        Self {
+            writer: Some(Box::pin(write(Out(Arc::clone(&slot))))),
+            slot,
         }
     }
-
-    /// Asks `step` for one frame after the other, passing the state along.
-    pub fn unfold<S, F, Fut>(state: S, step: F) -> Self
-    where
-        S: Send + Unpin + 'static,
-        F: FnMut(S) -> Fut + Send + Unpin + 'static,
-        Fut: Future<Output = Option<(Bytes, S)>> + Send + 'static,
-    {
-        Self::Stream(Box::pin(Unfold {
-            state: Some(state),
-            step,
-            running: None,
-        }))
-    }
 }
 
-struct Unfold<S, F, Fut> {
-    state: Option<S>,
-    step: F,
-    running: Option<Pin<Box<Fut>>>,
-}
-
-impl<S, F, Fut> Frames for Unfold<S, F, Fut>
-where
-    S: Send + Unpin,
-    F: FnMut(S) -> Fut + Send + Unpin,
-    Fut: Future<Output = Option<(Bytes, S)>> + Send,
-{
+impl<F: Future<Output = ()> + Send> Frames for Sent<F> {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let this = &mut *self;
-        if let Some(state) = this.state.take() {
-            this.running = Some(Box::pin((this.step)(state)));
-        }
-        let Some(running) = &mut this.running else {
+        let Some(writer) = &mut self.writer else {
             return Poll::Ready(None);
         };
-        let Poll::Ready(done) = running.as_mut().poll(context) else {
-            return Poll::Pending;
-        };
-        this.running = None;
-        Poll::Ready(done.map(|(frame, state)| {
-            this.state = Some(state);
-            frame
-        }))
+        let ended = writer.as_mut().poll(context).is_ready();
+        let frame = slot(&self.slot).take();
+        match (frame, ended) {
+            (None, false) => Poll::Pending,
+            (frame, ended) => {
+                if ended {
+                    self.writer = None;
+                }
+                Poll::Ready(frame)
+            }
+        }
     }
 }
 

@@ -31,7 +31,36 @@ impl Filter {
     }
 
     pub(crate) fn takes(&self, resource: &Resource, entry: &Entry) -> bool {
-        self.is_empty() || self.takes_bytes(resource, &entry.value)
+        self.is_empty()
+            || self
+                .takes_key(resource, &entry.key)
+                .unwrap_or_else(|| self.takes_bytes(resource, &entry.value))
+    }
+
+    /// What the key alone decides: most field selectors are about a name or a namespace.
+    fn takes_key(&self, resource: &Resource, key: &[u8]) -> Option<bool> {
+        let place = key.strip_prefix(resource.prefix.as_bytes())?;
+        let place = std::str::from_utf8(place).ok()?;
+        let (namespace, name) = if resource.namespaced {
+            place.split_once('/')?
+        } else {
+            ("", place)
+        };
+        let mut decided = self.labels.is_everything();
+        for term in self.fields.terms() {
+            let value = match &*term.field {
+                "metadata.name" => name,
+                "metadata.namespace" => namespace,
+                _ => {
+                    decided = false;
+                    continue;
+                }
+            };
+            if !term.matches(value) {
+                return Some(false);
+            }
+        }
+        decided.then_some(true)
     }
 
     fn takes_bytes(&self, resource: &Resource, bytes: &[u8]) -> bool {

@@ -1,8 +1,8 @@
 //! Compressed answers, for clients that take them and where it pays.
 
+use std::future::poll_fn;
 use std::sync::OnceLock;
 
-use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{HeaderMap, Response};
 use miniz_oxide::deflate::core::{
@@ -41,19 +41,15 @@ pub(crate) fn negotiate(request: &HeaderMap, response: &mut Response<Body>) {
             out.extend(encoder.finish());
             out.into()
         }
-        Body::Chunks(frames) => Body::chunks(Some((frames, Encoder::new())), |state| async move {
-            let (mut frames, mut encoder) = state?;
-            loop {
-                let next = std::future::poll_fn(|context| frames.as_mut().poll_next(context)).await;
-                let (out, state) = match next {
-                    Some(frame) => (encoder.push(&frame), Some((frames, encoder))),
-                    None => return Some((Bytes::from(encoder.finish()), None)),
-                };
-                match (out.is_empty(), state) {
-                    (true, Some(again)) => (frames, encoder) = again,
-                    (_, state) => return Some((Bytes::from(out), state)),
+        Body::Chunks(mut frames) => Body::chunks(|out| async move {
+            let mut encoder = Encoder::new();
+            while let Some(frame) = poll_fn(|context| frames.as_mut().poll_next(context)).await {
+                let packed = encoder.push(&frame);
+                if !packed.is_empty() {
+                    out.send(packed.into()).await;
                 }
             }
+            out.send(encoder.finish().into()).await;
         }),
         watch @ Body::Stream(_) => watch,
     };

@@ -51,6 +51,7 @@ mod structural;
 mod subresources;
 mod table;
 pub mod tls;
+mod together;
 mod token;
 mod verbs;
 mod watch;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Response;
-use json::{Object, Value};
+use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Revision, Snapshot};
@@ -12,7 +12,7 @@ use store::{Entry, Revision, Snapshot};
 use crate::body::Body;
 use crate::catalog::Resource;
 use crate::filter::Filter;
-use crate::negotiate::{Accepted, Format};
+use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::token::Continue;
@@ -144,8 +144,48 @@ impl List {
         Show::new(&self.resource, self.accepted, self.include)
     }
 
+    fn each(
+        &self,
+        page: &Page,
+        add: impl FnMut(&Arc<Entry>) -> Result<(), Status>,
+    ) -> Result<(), Status> {
+        if let Some(entries) = &page.entries {
+            return entries.iter().try_for_each(add);
+        }
+        let taken = self.snapshot.range(&self.range);
+        let mut taken = taken.filter(|entry| self.filter.takes(&self.resource, entry));
+        taken.try_for_each(add)
+    }
+
+    /// Objects of a built-in kind as protobuf, if the kind has such a form.
+    fn protobuf(&self, page: &Page) -> Result<Option<Bytes>, Status> {
+        let resource = &*self.resource;
+        let (api_version, kind) = (resource.api_version(), resource.list_kind.as_deref());
+        let kind = kind.unwrap_or_default();
+        let types = schema::builtin();
+        let list = types.kind(&resource.group, &resource.version, kind);
+        let (Some(list), Some(items)) = (list, &resource.schema) else {
+            return Ok(None);
+        };
+        let empty = json!({"metadata": (page.metadata.clone()), "items": []});
+        let mut list = schema::protobuf::List::new(list.place(), &empty, items.place())
+            .map_err(Status::internal)?;
+        self.each(page, |entry| {
+            let object = convert::decode(resource, &entry.value, entry.modified)?;
+            list.push(&object).map_err(Status::internal)
+        })?;
+        Ok(Some(list.finish(&api_version, kind).into()))
+    }
+
     /// For formats that cannot be written piece by piece.
     fn whole(&self, page: &Page) -> Result<Bytes, Status> {
+        let plain_objects = self.accepted.view == View::Whole && self.resource.custom.is_none();
+        if self.accepted.format == Format::Protobuf
+            && plain_objects
+            && let Some(list) = self.protobuf(page)?
+        {
+            return Ok(list);
+        }
         let plain = Accepted {
             format: Format::Json,
             pretty: false,
@@ -154,19 +194,12 @@ impl List {
         let show = Show::new(&self.resource, plain, self.include);
         let (mut out, end) = show.list_frame(page.metadata.clone());
         let mut first = true;
-        let mut add = |entry: &Entry| {
+        self.each(page, |entry| {
             if !std::mem::take(&mut first) {
                 out.push(b',');
             }
             show.item(&mut out, entry)
-        };
-        if let Some(entries) = &page.entries {
-            entries.iter().try_for_each(|entry| add(entry))?;
-        } else {
-            let taken = self.snapshot.range(&self.range);
-            let mut taken = taken.filter(|entry| self.filter.takes(&self.resource, entry));
-            taken.try_for_each(|entry| add(entry))?;
-        }
+        })?;
         out.extend_from_slice(end);
         let value: Value = json::parse(&out).map_err(Status::internal)?;
         self.show().encode(&value)
@@ -188,10 +221,11 @@ impl List {
         if writer.end.is_none() {
             return first.into();
         }
-        let state = (Some(first), writer);
-        Body::chunks(state, |(first, mut writer)| async move {
-            let frame = first.or_else(|| writer.frame())?;
-            Some((frame, (None, writer)))
+        Body::chunks(|out| async move {
+            out.send(first).await;
+            while let Some(frame) = writer.frame() {
+                out.send(frame).await;
+            }
         })
     }
 }
@@ -209,6 +243,9 @@ struct Writer {
 impl Writer {
     fn frame(&mut self) -> Option<Bytes> {
         let end = self.end?;
+        if !self.first {
+            self.out.reserve(FRAME + FRAME / 8);
+        }
         while self.out.len() < FRAME {
             let step: Vec<_> = if let Some(entries) = &mut self.entries {
                 entries.by_ref().take(STEP).collect()

@@ -32,7 +32,7 @@ impl Local {
     pub fn new(api: Arc<Api>, user: User, agent: &'static str) -> Self {
         Self {
             api,
-            caller: Arc::new(Caller::Local(user)),
+            caller: Arc::new(Caller::Local(Arc::new(user))),
             agent: HeaderValue::from_static(agent),
         }
     }

@@ -1,12 +1,12 @@
 //! Objects that the server itself looks at: from memory, without waiting.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use json::Value;
 use meta::Status;
-use store::LeaseId;
+use store::{Entry, LeaseId};
 
 use crate::catalog::Resource;
 use crate::pipeline::Api;
@@ -17,6 +17,40 @@ const EVENT_TTL: Duration = Duration::from_secs(3600);
 /// Events of so much time share a lease, so that not each of them costs one.
 const SHARED: Duration = Duration::from_secs(60);
 
+/// Objects that were looked at lately, as trees: every write in a namespace looks at the Namespace.
+#[derive(Debug)]
+pub(crate) struct Remembered(Vec<Mutex<Option<(Arc<Entry>, Value)>>>);
+
+impl Default for Remembered {
+    fn default() -> Self {
+        Self((0..64).map(|_| Mutex::default()).collect())
+    }
+}
+
+impl Remembered {
+    /// Larger objects are read each time: the memory that this may take stays small.
+    const LARGEST: usize = 16 << 10;
+
+    fn get(&self, entry: &Arc<Entry>, read: impl FnOnce() -> Option<Value>) -> Option<Value> {
+        if entry.value.len() > Self::LARGEST {
+            return read();
+        }
+        let mut hasher = DefaultHasher::new();
+        entry.key.hash(&mut hasher);
+        let slots = self.0.len() as u64;
+        let slot = usize::try_from(hasher.finish() % slots).unwrap_or(0);
+        let mut slot = self.0[slot].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((held, value)) = &*slot
+            && Arc::ptr_eq(held, entry)
+        {
+            return Some(value.clone());
+        }
+        let value = read()?;
+        *slot = Some((entry.clone(), value.clone()));
+        Some(value)
+    }
+}
+
 impl Api {
     /// One object at its stored version.
     pub fn find(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
@@ -24,7 +58,12 @@ impl Api {
         let key = resource.key(namespace, name);
         let latest = self.store.latest();
         let entry = latest.get(key.as_bytes())?;
-        convert::decode(&resource, &entry.value, entry.modified).ok()
+        let read = || convert::decode(&resource, &entry.value, entry.modified).ok();
+        if resource.custom.is_some() {
+            // What a custom object reads as depends on its definition too.
+            return read();
+        }
+        self.remembered.get(entry, read)
     }
 
     pub fn list_all(&self, group: &str, plural: &str, namespace: &str) -> Vec<Value> {

@@ -1,5 +1,6 @@
 //! One request from end to end, top-down.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use admission::Chain;
 use arc_swap::ArcSwap;
 use auth::serviceaccount::Issuer;
-use auth::{Attributes, Authorizer, Rbac, User};
+use auth::{Attributes, Authorizer, Rbac, User, x509};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
@@ -22,10 +23,11 @@ use crate::body::Body;
 use crate::catalog::{Catalog, Resource};
 use crate::encoded::Encoded;
 use crate::incoming::RequestBody;
+use crate::lookup::Remembered;
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::server::Peer;
-use crate::{documents, gzip, random, respond, verbs};
+use crate::{clock, documents, gzip, random, respond, verbs};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -50,6 +52,7 @@ pub struct Api {
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
+    pub(crate) remembered: Remembered,
     ready: AtomicBool,
     reading: Semaphore,
     writing: Semaphore,
@@ -101,9 +104,11 @@ pub enum Caller {
         peer: Peer,
         /// Its certificate leads to one of our authorities for clients.
         trusted: bool,
+        /// Whom its certificate names, and from when to when it counts.
+        known: Option<(Arc<User>, (i64, i64))>,
     },
     /// A controller of ours.
-    Local(User),
+    Local(Arc<User>),
 }
 
 /// All that is known about a request for a resource when its verb takes over.
@@ -161,10 +166,10 @@ impl Api {
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let user = self.authenticate(caller, &parts.headers)?;
-        let method = parts.method.as_str().to_ascii_lowercase();
+        let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
-        let user = match self.impersonate(&sender, &parts.headers).await? {
-            Some(other) => other,
+        let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await? {
+            Some(other) => Arc::new(other),
             None => user,
         };
         // What controllers do must not wait for what clients do: they clean up after them.
@@ -189,7 +194,7 @@ impl Api {
                 headers: &parts.headers,
                 method: &parts.method,
             };
-            return documents::answer(self, &ask).await;
+            return Box::pin(documents::answer(self, &ask)).await;
         };
         let catalog = self.catalog.load();
         let found = catalog.get(&resource.group, &resource.version, &resource.resource);
@@ -281,6 +286,7 @@ impl Api {
             rbac: parts.rbac,
             issuer: parts.issuer,
             event_lease: tokio::sync::Mutex::default(),
+            remembered: Remembered::default(),
             ready: AtomicBool::new(false),
         }
     }
@@ -309,7 +315,17 @@ impl Api {
     pub fn caller(&self, peer: Peer) -> Caller {
         let clients = self.authentication.clients.as_ref();
         let trusted = clients.is_some_and(|it| it.trusts(&peer.certificates));
-        Caller::Remote { peer, trusted }
+        let known = peer.certificates.first().filter(|_| trusted);
+        let known = known.and_then(|certificate| {
+            let mut user = x509::user(certificate, clock::unix()).ok()??;
+            user.add_authenticated();
+            Some((Arc::new(user), x509::validity(certificate)?))
+        });
+        Caller::Remote {
+            peer,
+            trusted,
+            known,
+        }
     }
 
     /// Comes back when the server is told to stop.
@@ -337,6 +353,17 @@ fn deprecation(resource: &Resource) -> Option<&'static str> {
     resource
         .is("", "endpoints")
         .then_some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+}
+
+fn lowercase(method: &Method) -> Cow<'static, str> {
+    match *method {
+        Method::GET => Cow::Borrowed("get"),
+        Method::POST => Cow::Borrowed("post"),
+        Method::PUT => Cow::Borrowed("put"),
+        Method::PATCH => Cow::Borrowed("patch"),
+        Method::DELETE => Cow::Borrowed("delete"),
+        _ => Cow::Owned(method.as_str().to_ascii_lowercase()),
+    }
 }
 
 fn attributes<'a>(

@@ -1,5 +1,7 @@
 //! Names, identities and chance.
 
+use std::cell::RefCell;
+
 use aws_lc_rs::rand;
 
 /// What generated names end with: no vowels, so that no words appear, and nothing easily mistaken.
@@ -32,7 +34,7 @@ pub(crate) fn uid() -> String {
             text.push('-');
         }
         for digit in [byte >> 4, byte & 0x0f] {
-            text.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
         }
     }
     text
@@ -49,7 +51,29 @@ pub(crate) fn fraction() -> f64 {
 }
 
 pub(crate) fn bytes<const N: usize>() -> [u8; N] {
-    let mut raw = [0; N];
-    rand::fill(&mut raw).expect("the system's random source works from start to end");
-    raw
+    POOL.with_borrow_mut(Pool::take)
+}
+
+thread_local! {
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool { bytes: [0; 1024], used: 1024 }) };
+}
+
+/// Random bytes that were made ahead: making a few costs as much as making many. For names, not for keys.
+struct Pool {
+    bytes: [u8; 1024],
+    used: usize,
+}
+
+impl Pool {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        const { assert!(N <= 1024) };
+        if self.used + N > self.bytes.len() {
+            rand::fill(&mut self.bytes)
+                .expect("the system's random source works from start to end");
+            self.used = 0;
+        }
+        let taken = self.bytes[self.used..].first_chunk().copied();
+        self.used += N;
+        taken.expect("there is room for it")
+    }
 }

@@ -1,7 +1,7 @@
 //! Answers.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Response, StatusCode};
 use meta::Status;
 
@@ -23,10 +23,8 @@ pub(crate) fn with_code(
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(
-        "cache-control",
-        HeaderValue::from_static("no-cache, private"),
-    );
+    let private = HeaderValue::from_static("no-cache, private");
+    headers.insert(CACHE_CONTROL, private);
     response
 }
 

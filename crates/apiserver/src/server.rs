@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
+use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
@@ -17,7 +17,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::pipeline::Api;
+use crate::body::Body;
+use crate::pipeline::{Api, Caller};
+use crate::together::{Requests, Together};
 
 /// How long a client may take for a TLS handshake, and for the head of an HTTP/1 request.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -90,9 +92,10 @@ async fn connection(
     let caller = Arc::new(api.caller(peer));
     let service = service_fn(move |request: Request<Incoming>| {
         let (api, caller) = (api.clone(), caller.clone());
-        async move { Ok::<_, std::convert::Infallible>(api.answer(&caller, request).await) }
+        async move { Ok::<_, std::convert::Infallible>(answer(api, caller, request).await) }
     });
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let requests = Requests::default();
+    let mut builder = auto::Builder::new(requests.clone());
     builder
         .http1()
         .timer(TokioTimer::new())
@@ -104,13 +107,42 @@ async fn connection(
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
+    let connection = std::pin::pin!(connection);
+    let mut together = Together::new(connection, requests);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+        ended = &mut together => ended,
         () = stopped(&mut stop) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            together.connection().graceful_shutdown();
+            together.await
         }
     };
     ended.map_err(io::Error::other)
+}
+
+/// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
+async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return api.answer(&caller, request).await;
+    }
+    let write = tokio::spawn(async move { api.answer(&caller, request).await });
+    write.await.unwrap_or_else(|_| {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        response
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each request's future is allocated and moved: what a read does not need must not be in it.
+    #[test]
+    fn the_future_of_a_request_is_small() {
+        fn size<A, B, C, F: Future>(_: impl Fn(A, B, C) -> F) -> usize {
+            size_of::<F>()
+        }
+        let bytes = size(answer);
+        assert!(bytes <= 4096, "{bytes} bytes");
+    }
 }

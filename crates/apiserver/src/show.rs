@@ -77,14 +77,10 @@ impl<'a> Show<'a> {
     /// Appends one object as it stands in a JSON list.
     pub(crate) fn item(&self, out: &mut Vec<u8>, entry: &Entry) -> Result<(), Status> {
         if self.is_spliced(&entry.value, entry.modified) {
-            let start = out.len();
-            if stored::splice(out, &entry.value, entry.modified) {
-                // Items of built-in lists go without kind and apiVersion, as upstream's do.
-                let head = self.resource.head.len();
-                let bare = self.resource.custom.is_none();
-                if bare && out[start..].starts_with(self.resource.head.as_bytes()) {
-                    out.drain(start + 1..start + head);
-                }
+            // Items of built-in lists go without kind and apiVersion, as upstream's do.
+            let bare = self.resource.custom.is_none();
+            let head = if bare { self.resource.head.len() } else { 1 };
+            if stored::splice_without(out, &entry.value, entry.modified, head) {
                 return Ok(());
             }
         }

@@ -11,11 +11,22 @@ const UID: &[u8] = b"\"uid\":\"";
 
 /// Appends the object with its resource version. False, with nothing appended, if the bytes are not canonical.
 pub(crate) fn splice(out: &mut Vec<u8>, stored: &[u8], revision: Revision) -> bool {
+    splice_without(out, stored, revision, 1)
+}
+
+/// The same, without what stands in the first `head` bytes behind the opening brace.
+pub(crate) fn splice_without(
+    out: &mut Vec<u8>,
+    stored: &[u8],
+    revision: Revision,
+    head: usize,
+) -> bool {
     let Some(at) = splice_point(stored) else {
         return false;
     };
     out.reserve(stored.len() + 42);
-    out.extend_from_slice(&stored[..at]);
+    out.push(b'{');
+    out.extend_from_slice(&stored[head..at]);
     out.extend_from_slice(b",\"resourceVersion\":\"");
     decimal(out, revision);
     out.push(b'"');

@@ -30,18 +30,19 @@ pub(crate) async fn answer(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     if !ask.info.subresource.is_empty() {
-        return subresources::answer(api, ask, body).await;
+        return Box::pin(subresources::answer(api, ask, body)).await;
     }
     if !allows(ask) {
         return Err(not_allowed());
     }
     if ask.resource.prefix.is_empty() {
-        return subresources::unstored(api, ask, body).await;
+        return Box::pin(subresources::unstored(api, ask, body)).await;
     }
     object(api, ask, body).await
 }
 
-/// The verbs on whole objects and their collections.
+/// The verbs on whole objects and their collections. What holds much while it waits is boxed: a read's future, which
+/// is moved about with every request, stays small.
 pub(crate) async fn object(
     api: &Arc<Api>,
     ask: &Ask<'_>,
@@ -49,13 +50,13 @@ pub(crate) async fn object(
 ) -> Result<Response<Body>, Status> {
     match ask.info.verb {
         Verb::Get => get(api, ask).await,
-        Verb::List => list::list(api, ask).await,
-        Verb::Watch => watch::watch(api, ask).await,
-        Verb::Create => create(api, ask, body).await,
-        Verb::Update => update(api, ask, body).await,
-        Verb::Patch => patch::patch(api, ask, body).await,
-        Verb::Delete => delete::one(api, ask, body).await,
-        Verb::DeleteCollection => delete::collection(api, ask, body).await,
+        Verb::List => Box::pin(list::list(api, ask)).await,
+        Verb::Watch => Box::pin(watch::watch(api, ask)).await,
+        Verb::Create => Box::pin(create(api, ask, body)).await,
+        Verb::Update => Box::pin(update(api, ask, body)).await,
+        Verb::Patch => Box::pin(patch::patch(api, ask, body)).await,
+        Verb::Delete => Box::pin(delete::one(api, ask, body)).await,
+        Verb::DeleteCollection => Box::pin(delete::collection(api, ask, body)).await,
         Verb::Proxy | Verb::None => Err(not_allowed()),
     }
 }

@@ -1,5 +1,6 @@
 //! Hot path. WATCH: changes as they happen, each encoded once per format for all who watch.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use http::Response;
 use json::{Value, json};
 use meta::Status;
 use meta::options::ListOptions;
-use store::{Event, Revision, Snapshot, WatchEnd};
+use store::{Changes, Event, Revision, Snapshot, WatchEnd};
 use tokio::time::Instant;
 
-use crate::body::Body;
+use crate::body::{Body, Out};
 use crate::catalog::Resource;
 use crate::filter::Filter;
 use crate::negotiate::{Accepted, Format, View};
@@ -30,6 +31,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     let filter = Filter::new(&ask.resource, &options)?;
     let range = ask.watch_range();
     let include = table::Include::of(ask.query)?;
+    let deadline = Instant::now() + api.watch_time(options.timeout_seconds);
     let mut stream = Stream {
         api: api.clone(),
         resource: ask.resource.clone(),
@@ -41,7 +43,6 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         source: None,
         failed: None,
         sent: 0,
-        deadline: Instant::now() + api.watch_time(options.timeout_seconds),
         next_bookmark: Instant::now() + BOOKMARK,
         first_row: true,
         ended: false,
@@ -51,10 +52,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
         _ => "application/json",
     };
-    let body = Body::unfold(stream, |mut stream| async move {
-        let frame = stream.frame().await?;
-        Some((frame, stream))
-    });
+    let body = Body::stream(|out| stream.run(deadline, out));
     Ok(respond::ok(content_type, body))
 }
 
@@ -72,7 +70,6 @@ struct Stream {
     failed: Option<Status>,
     /// The newest revision that the client knows to have seen everything of.
     sent: Revision,
-    deadline: Instant,
     next_bookmark: Instant,
     /// Column definitions come with the first row only.
     first_row: bool,
@@ -127,26 +124,49 @@ impl Stream {
         Ok(())
     }
 
-    /// The next bytes, when there are any. `None` when the watch is over.
-    async fn frame(&mut self) -> Option<Bytes> {
-        loop {
-            if self.ended {
-                return None;
-            }
-            let mut out = Vec::new();
+    /// Sends until the watch is over.
+    async fn run(mut self, deadline: Instant, out: Out) {
+        let api = self.api.clone();
+        let mut stopping = pin!(api.stopping());
+        let mut timer = pin!(tokio::time::sleep_until(self.next_wake(deadline)));
+        while !self.ended {
+            let mut frame = Frame::default();
             if let Some(status) = self.failed.take() {
                 self.ended = true;
-                self.push_value(&mut out, "ERROR", &status.to_value());
-                return Some(out.into());
-            }
-            if self.initial.is_some() {
-                self.push_initial(&mut out);
+                self.push_value(frame.own(), "ERROR", &status.to_value());
+            } else if self.initial.is_some() {
+                self.push_initial(frame.own());
             } else {
-                self.wait(&mut out).await?;
+                let Some(source) = self.source.as_mut() else {
+                    return;
+                };
+                tokio::select! {
+                    biased;
+                    changes = source.next() => self.push_changes(&mut frame, changes),
+                    () = timer.as_mut() => {
+                        if Instant::now() >= deadline {
+                            return;
+                        }
+                        if self.bookmarks && Instant::now() >= self.next_bookmark {
+                            let progress = source.progress();
+                            self.push_bookmark(frame.own(), progress, false);
+                        }
+                        timer.as_mut().reset(self.next_wake(deadline));
+                    }
+                    () = stopping.as_mut() => return,
+                }
             }
-            if !out.is_empty() {
-                return Some(out.into());
+            if let Some(frame) = frame.finish() {
+                out.send(frame).await;
             }
+        }
+    }
+
+    fn next_wake(&self, deadline: Instant) -> Instant {
+        if self.bookmarks {
+            deadline.min(self.next_bookmark)
+        } else {
+            deadline
         }
     }
 
@@ -174,45 +194,22 @@ impl Stream {
         self.initial = Some(initial);
     }
 
-    /// Waits for changes, the deadline or the time for a bookmark.
-    async fn wait(&mut self, out: &mut Vec<u8>) -> Option<()> {
-        let source = self.source.as_mut()?;
-        let bookmark = async {
-            if self.bookmarks {
-                tokio::time::sleep_until(self.next_bookmark).await;
-            } else {
-                std::future::pending::<()>().await;
-            }
-        };
-        let changes = tokio::select! {
-            biased;
-            changes = source.next() => changes,
-            () = tokio::time::sleep_until(self.deadline) => return None,
-            () = self.api.stopping() => return None,
-            () = bookmark => {
-                let progress = source.progress();
-                self.push_bookmark(out, progress, false);
-                return Some(());
-            }
-        };
+    /// These changes, and what else has happened already, as long as it fits.
+    fn push_changes(&mut self, frame: &mut Frame, changes: Result<Changes, WatchEnd>) {
         let mut changes = Some(changes);
         while let Some(next) = changes.take() {
             match next {
                 Ok(events) => {
                     for event in events.iter() {
-                        self.push_event(out, event);
+                        self.push_event(frame, event);
                     }
                 }
-                Err(end) => {
-                    self.end(&end);
-                    break;
-                }
+                Err(end) => return self.end(&end),
             }
-            if out.len() < FRAME {
+            if frame.len() < FRAME {
                 changes = self.source.as_mut().and_then(store::Watch::try_next);
             }
         }
-        Some(())
     }
 
     fn end(&mut self, end: &WatchEnd) {
@@ -225,7 +222,7 @@ impl Stream {
         }
     }
 
-    fn push_event(&mut self, out: &mut Vec<u8>, event: &Arc<Event>) {
+    fn push_event(&mut self, frame: &mut Frame, event: &Arc<Event>) {
         self.sent = event.revision;
         let Some((kind, entry)) = self.filter.change(&self.resource, event) else {
             return;
@@ -238,9 +235,9 @@ impl Stream {
                 self.push_object(&mut bytes, kind, &entry.value, event.revision);
                 bytes.into()
             });
-            out.extend_from_slice(&encoded);
+            frame.push(encoded);
         } else {
-            self.push_object(out, kind, &entry.value, event.revision);
+            self.push_object(frame.own(), kind, &entry.value, event.revision);
         }
     }
 
@@ -294,5 +291,43 @@ impl Stream {
         } else {
             crate::convert::protobuf_value_event(kind, object, out);
         }
+    }
+}
+
+/// What is sent together. One event alone, the common case, is sent as it was encoded for all.
+#[derive(Default)]
+struct Frame {
+    shared: Bytes,
+    own: Vec<u8>,
+}
+
+impl Frame {
+    fn push(&mut self, bytes: Bytes) {
+        if self.len() == 0 {
+            self.shared = bytes;
+        } else {
+            self.own().extend_from_slice(&bytes);
+        }
+    }
+
+    fn own(&mut self) -> &mut Vec<u8> {
+        if !self.shared.is_empty() {
+            self.own
+                .extend_from_slice(&std::mem::take(&mut self.shared));
+        }
+        &mut self.own
+    }
+
+    fn len(&self) -> usize {
+        self.shared.len() + self.own.len()
+    }
+
+    fn finish(self) -> Option<Bytes> {
+        let bytes = if self.own.is_empty() {
+            self.shared
+        } else {
+            self.own.into()
+        };
+        (!bytes.is_empty()).then_some(bytes)
     }
 }

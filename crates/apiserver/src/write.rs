@@ -104,6 +104,14 @@ pub(crate) struct Changed {
     pub exact: bool,
 }
 
+/// Nobody touched it: it has its defaults still.
+fn is_same(before: &Value, after: &Value) -> bool {
+    let (before, after) = (before.as_object(), after.as_object());
+    before
+        .zip(after)
+        .is_some_and(|(before, after)| before.is_same(after))
+}
+
 impl<'a> Write<'a> {
     pub(crate) fn new(api: &'a Arc<Api>, ask: &'a Ask<'a>, options: Options) -> Self {
         Self {
@@ -176,14 +184,18 @@ impl<'a> Write<'a> {
         if !managed {
             managed::update(self, None, &mut object);
         }
+        let before = object.clone();
         let mut admitting = Admitting::new(object);
         let gvr = resource.gvr();
         let request = self.request(Operation::Create, &gvr, &name, None);
         self.api.admission.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
+        if !is_same(&before, &object) {
+            strategy::default(resource, &mut object)?;
+        }
+        drop(before);
         // Not before: admission knows such an object by what its name begins with.
         object::fill_name(&mut object)?;
-        strategy::default(resource, &mut object)?;
         let mut warnings = strategy::prepare_create(self, &mut object);
         allocate::normalize(resource, &mut object);
         guard::check(self, &object, None).await?;
@@ -304,12 +316,16 @@ impl<'a> Write<'a> {
         let request = self.request(Operation::Update, &gvr, name, Some(old));
         let is_seen = !matches!(self.seen, Seen::Nothing);
         let mut admitting = Admitting::default();
+        let before = object.clone();
         if is_seen {
             admitting.object = self.seen.take(&mut object);
             self.api.admission.admit(&request, &mut admitting).await?;
             self.seen.put_back(admitting.object.take(), &mut object);
         }
-        strategy::default(resource, &mut object)?;
+        if !is_same(&before, &object) {
+            strategy::default(resource, &mut object)?;
+        }
+        drop(before);
         let mut warnings = self.prepare_update(&mut object, live);
         allocate::carry_over(resource, &mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;

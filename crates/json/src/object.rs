@@ -50,6 +50,18 @@ impl Object {
         all
     }
 
+    /// Whether both share their pairs: one is a clone of the other and neither was touched since. May be false for
+    /// equal objects, never true for different ones.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Repr::Small(one), Repr::Small(two)) => {
+                std::ptr::eq(one.as_ptr(), two.as_ptr()) && one.len() == two.len()
+            }
+            (Repr::Large(one), Repr::Large(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        }
+    }
+
     pub fn len(&self) -> usize {
         match &self.0 {
             Repr::Small(pairs) => pairs.len(),

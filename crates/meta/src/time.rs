@@ -80,11 +80,31 @@ impl fmt::Display for Time {
         let (year, month, day) = civil::from_days(self.seconds.div_euclid(86_400));
         let second = self.seconds.rem_euclid(86_400);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        if let Some(text) = plain([year, month, day, hour, minute, second]) {
+            return f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?);
+        }
         write!(
             f,
             "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
         )
     }
+}
+
+/// The text of a year with four digits, without the formatter: every object has several.
+fn plain(parts: [i64; 6]) -> Option<[u8; 20]> {
+    let mut text = *b"0000-00-00T00:00:00Z";
+    let ends = [4, 7, 10, 13, 16, 19];
+    for (mut part, end) in parts.into_iter().zip(ends) {
+        let digits = if end == 4 { 4 } else { 2 };
+        for digit in text[end - digits..end].iter_mut().rev() {
+            *digit = b'0' + u8::try_from(part.rem_euclid(10)).ok()?;
+            part = part.div_euclid(10);
+        }
+        if part != 0 {
+            return None;
+        }
+    }
+    Some(text)
 }
 
 impl From<SystemTime> for Time {

@@ -131,6 +131,37 @@ pub fn encode_object(place: crate::Place<'_>, object: &Value) -> Result<Vec<u8>,
     ))
 }
 
+/// A list that is written item by item, so that no more than one of them is a tree at a time.
+#[derive(Debug)]
+pub struct List<'a> {
+    items: crate::Place<'a>,
+    raw: Writer,
+}
+
+impl<'a> List<'a> {
+    /// `list` has metadata and no items; `items` is what they are.
+    pub fn new(
+        place: crate::Place<'_>,
+        list: &Value,
+        items: crate::Place<'a>,
+    ) -> Result<Self, Error> {
+        let mut raw = Writer::with_capacity(64 << 10);
+        raw.raw(&encode(place, list)?);
+        Ok(Self { items, raw })
+    }
+
+    pub fn push(&mut self, item: &Value) -> Result<(), Error> {
+        // In every list: metadata is the first field, items are the second.
+        self.raw.bytes(2, &encode(self.items, item)?);
+        Ok(())
+    }
+
+    /// In its envelope.
+    pub fn finish(self, api_version: &str, kind: &str) -> Vec<u8> {
+        seal(api_version, kind, &self.raw.out)
+    }
+}
+
 /// Whether a kind has a protobuf form at all: `Table` has none.
 pub fn is_supported(place: crate::Place<'_>) -> bool {
     let go = place.node().go.as_ref();

@@ -65,7 +65,7 @@ impl FieldSelector {
 
     /// A field that is not there is empty.
     pub fn matches_with<'a>(&self, get: impl Fn(&str) -> &'a str) -> bool {
-        (self.terms.iter()).all(|it| (get(&it.field) == it.value) != it.negated)
+        self.terms.iter().all(|it| it.matches(get(&it.field)))
     }
 
     /// The one value that a field must have, if the selector says so.
@@ -95,6 +95,11 @@ impl FieldSelector {
 }
 
 impl Term {
+    /// Whether a field with this value is meant.
+    pub fn matches(&self, value: &str) -> bool {
+        (value == self.value) != self.negated
+    }
+
     fn says_something(&self) -> bool {
         !self.field.is_empty() || !self.value.is_empty()
     }

@@ -67,7 +67,7 @@ impl World {
 
     /// The warnings beside an answer.
     pub(crate) async fn warnings(&self, method: Method, path: &str, body: &Value) -> Vec<String> {
-        let caller = Caller::Local(User::new("admin", &["system:masters"]));
+        let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
         let request = Request::builder()
             .method(method)
             .uri(path)

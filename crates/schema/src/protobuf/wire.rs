@@ -97,6 +97,7 @@ impl<'a> Reader<'a> {
     }
 }
 
+#[derive(Debug)]
 pub(super) struct Writer {
     pub(super) out: Vec<u8>,
 }

@@ -66,6 +66,8 @@ pub(crate) struct Line {
     /// On the ratio, or on the figure itself where it is held against nothing.
     pub(crate) bar: Option<Bar>,
     pub(crate) against: &'static str,
+    /// Whether there is something to hold it against.
+    pub(crate) compared: bool,
 }
 
 const PEER: &str = "kube-apiserver";
@@ -85,6 +87,7 @@ const fn bare(
         unit,
         bar,
         against: PEER,
+        compared: true,
     }
 }
 
@@ -105,6 +108,12 @@ const fn less(
 const fn grown(key: &'static str, what: &'static str) -> Line {
     let mut line = bare(Growth, key, what, "ms", Some(Bar::AtMost(1.3)));
     line.against = FEW;
+    line
+}
+
+const fn alone(key: &'static str, what: &'static str, bar: Option<Bar>) -> Line {
+    let mut line = bare(Growth, key, what, "x", bar);
+    line.compared = false;
     line
 }
 
@@ -131,6 +140,7 @@ pub(crate) const LINES: &[Line] = &[
     less(List, "list", "LIST of 10,000", "s", 8.0),
     more(List, "pages rate", "LIST limit=500, 16 clients", 12.0),
     bare(List, "pages cpu", "CPU a LIST limit=500", "ms", None),
+    bare(List, "pages own", "the load generator's CPU a LIST limit=500", "ms", None),
     more(Patch, "patch rate", "merge patch, 16 clients", 6.0),
     more(Apply, "apply create rate", "apply that creates, 16 clients", 6.0),
     more(Apply, "apply update rate", "apply that changes, 16 clients", 6.0),
@@ -159,6 +169,6 @@ pub(crate) const LINES: &[Line] = &[
     grown("growth pages", "CPU a LIST limit=500 at 100,000 objects"),
     grown("growth create", "CPU a create at 100,000 objects"),
     grown("growth patch", "CPU a merge patch at 100,000 objects"),
-    bare(Growth, "growth memory", "memory an object over its JSON", "x", Some(Bar::AtMost(1.5))),
-    bare(Growth, "growth memory reopened", "the same after a restart", "x", None),
+    alone("growth memory", "memory an object over its JSON", Some(Bar::AtMost(1.5))),
+    alone("growth memory reopened", "the same after a restart", None),
 ];

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 
-use crate::lines::{Bar, LINES, Line};
+use crate::lines::{Bar, LINES, Line, Row};
 use crate::plan::Plan;
 use crate::sheet::Sheet;
 
@@ -18,9 +18,20 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub(crate) fn new(plan: &Plan, sheet: &'a Sheet) -> Result<Self> {
-        let measured = |line: &&Line| plan.wants(line.row) && sheet.median(0, line.key).is_some();
-        let lines: Vec<_> = LINES.iter().filter(measured).collect();
-        ensure!(!lines.is_empty(), "nothing was measured");
+        // With nothing to hold it against, nobody starts an etcd either.
+        let possible = |row| row != Row::Etcd || plan.peers.is_some();
+        let wanted = |line: &&Line| plan.wants(line.row) && possible(line.row);
+        let lines: Vec<_> = LINES.iter().filter(wanted).collect();
+        ensure!(!lines.is_empty(), "nothing to measure without peers");
+        for line in &lines {
+            let sides = if plan.peers.is_some() && line.compared {
+                2
+            } else {
+                1
+            };
+            let measured = (0..sides).all(|side| sheet.median(side, line.key).is_some());
+            ensure!(measured, "no figure for: {}", line.what);
+        }
         let mut notes = plan.versions();
         notes.push(format!(
             "medians of {} rounds, {:?} where the number of requests is not given",

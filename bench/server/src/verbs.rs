@@ -1,4 +1,4 @@
-//! Loads of one verb each, on ConfigMaps.
+//! Loads of one verb each, on `ConfigMaps`.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::server::Server;
 
 /// Lists of everything in one turn.
 const LISTS: usize = 5;
-/// What an answer with a ConfigMap has at least.
+/// What an answer with a `ConfigMap` has at least.
 const SIZE: usize = 1024;
 
 pub(crate) async fn make_namespace(server: &Server) -> Result<()> {
@@ -75,7 +75,7 @@ fn scattered(limit: usize) -> impl Iterator<Item = usize> {
     (0..10_000).map(move |turn| turn * 7919 % limit)
 }
 
-/// Seconds to read all ConfigMaps, the median of a few times.
+/// Seconds to read all `ConfigMaps`, the median of a few times.
 pub(crate) async fn list(server: &Server, objects: usize) -> Result<f64> {
     let uri = server.endpoint.uri(CONFIG_MAPS)?;
     let mut client = server.endpoint.connect().await?;

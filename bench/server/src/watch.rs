@@ -1,4 +1,4 @@
-//! Row `watch`: a hundred watchers of one namespace's ConfigMaps while others are created.
+//! Row `watch`: a hundred watchers of one namespace's `ConfigMaps` while others are created.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,12 +61,12 @@ pub(crate) async fn run(
     );
     let uri = server.endpoint.uri(CONFIG_MAPS)?;
     let turns = Arc::new(AtomicUsize::new(0));
-    let mut writers = JoinSet::new();
+    let mut tasks = JoinSet::new();
     let (cpu, own) = (server.cpu()?, own_cpu()?);
     let start = Instant::now();
     for mut client in clients {
         let (bodies, turns, uri) = (Arc::clone(&bodies), Arc::clone(&turns), uri.clone());
-        writers.spawn(async move {
+        tasks.spawn(async move {
             let mut done: Vec<Write> = Vec::new();
             loop {
                 let number = turns.fetch_add(1, Ordering::Relaxed);
@@ -85,7 +85,7 @@ pub(crate) async fn run(
         });
     }
     let mut times = vec![(start, start); writes];
-    while let Some(done) = writers.join_next().await {
+    while let Some(done) = tasks.join_next().await {
         for (number, sent, answered) in done?? {
             times[number] = (sent, answered);
         }

@@ -11,13 +11,13 @@ type Outcome = Result<(), String>;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  check     what CI checks besides the tests: format, lints, layers
-  layers    only the direction of dependencies and the list of them
-  tables    write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
-  soak      crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
-  bench     side by side with etcd: prints ratios and their bars [arguments of bench-store]
+  check         what CI checks besides the tests: format, lints, layers
+  layers        only the direction of dependencies and the list of them
+  tables        write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
+  soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
+  bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
-  engines   the measurement behind the choice of storage engine [arguments of bench-engines]
+  engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
 
 fn main() -> ExitCode {

@@ -172,3 +172,24 @@ pub(crate) const LINES: &[Line] = &[
     alone("growth memory", "memory an object over its JSON", Some(Bar::AtMost(1.5))),
     alone("growth memory reopened", "the same after a restart", None),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Bar, LINES};
+
+    #[test]
+    fn bars() {
+        assert!(Bar::AtLeast(8.0).holds(8.0) && !Bar::AtLeast(8.0).holds(7.9));
+        assert!(Bar::AtMost(1.3).holds(1.3) && !Bar::AtMost(1.3).holds(1.31));
+        assert!(Bar::Part(4.0).holds(0.25) && !Bar::Part(4.0).holds(0.26));
+        assert!(!Bar::AtLeast(1.0).holds(f64::NAN) && !Bar::Part(2.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn no_two_lines_share_their_figures() {
+        let keys: BTreeSet<_> = LINES.iter().map(|line| line.key).collect();
+        assert_eq!(keys.len(), LINES.len());
+    }
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A server that has not ended by then after being asked to is killed.
+/// A server must have ended this long after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Ends with this value.

@@ -196,3 +196,21 @@ fn number(line: &[u8], needle: &Finder<'_>) -> Option<usize> {
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
     std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Finder, number};
+
+    #[test]
+    fn events_are_told_by_the_number_in_their_name() {
+        let needle = Finder::new("\"name\":\"watch-full-");
+        let event = |name: &str| {
+            format!("{{\"type\":\"ADDED\",\"object\":{{\"metadata\":{{\"name\":\"{name}\"}}}}}}")
+        };
+        let found = |name| number(event(name).as_bytes(), &needle);
+        assert_eq!(found("watch-full-0"), Some(0));
+        assert_eq!(found("watch-full-1999"), Some(1999));
+        assert_eq!(found("watch-paced-7"), None);
+        assert_eq!(found("watch-full-"), None);
+    }
+}

@@ -11,12 +11,13 @@ type Outcome = Result<(), String>;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  check     what CI checks besides the tests: format, lints, layers
-  layers    only the direction of dependencies and the list of them
-  tables    write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
-  soak      crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
-  bench     side by side with etcd: prints ratios and their bars [arguments of bench-store]
-  engines   the measurement behind the choice of storage engine [arguments of bench-engines]
+  check         what CI checks besides the tests: format, lints, layers
+  layers        only the direction of dependencies and the list of them
+  tables        write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
+  soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
+  bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
+  bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
+  engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
 
 fn main() -> ExitCode {
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("tables") => tables::run(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
+        Some("bench-server") => bench_server(rest),
         Some("engines") => bench("engines", rest),
         _ => {
             print!("{HELP}");
@@ -58,6 +60,15 @@ fn check() -> Outcome {
         "warnings",
     ])?;
     layers::check()
+}
+
+/// Measures what the tree is now, unless another binary is named.
+fn bench_server(arguments: &[String]) -> Outcome {
+    let named = |it: &String| it.split('=').next() == Some("--pilothouse");
+    if !arguments.iter().any(named) {
+        cargo(&["build", "--release", "--package", "pilothouse"])?;
+    }
+    bench("server", arguments)
 }
 
 /// Benches are workspaces of their own: the engines they compare with are not our dependencies.

@@ -14,6 +14,7 @@ mod garbage;
 mod identity;
 mod informer;
 mod namespace;
+mod protection;
 mod queue;
 mod root_ca;
 mod selection;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 use apiserver::local::Local;
 use auth::pki::{CertificateAuthority, CertifiedKey};
 use tokio::task::JoinSet;
+
+use protection::Protected::{AttributesClasses, Claims, Volumes};
 
 pub use selection::{Selection, UnknownController};
 
@@ -94,6 +97,17 @@ impl Controllers {
         );
         tasks.add("apiservice-registration-controller", api_services::run);
         tasks.add("flow-control-controller", flow_control::run);
+        let protected = [
+            ("persistentvolumeclaim-protection-controller", Claims),
+            ("persistentvolume-protection-controller", Volumes),
+            (
+                "volumeattributesclass-protection-controller",
+                AttributesClasses,
+            ),
+        ];
+        for (name, what) in protected {
+            tasks.add(name, move |client| protection::run(client, what));
+        }
         Self(tasks.set)
     }
 

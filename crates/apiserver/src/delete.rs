@@ -36,7 +36,7 @@ pub(crate) async fn one(
     let accepted = respond::accept(ask, true)?;
     let write = Write::new(api, ask, write_options(&options));
     let deleted = delete(&write, &ask.info.name, &options).await?;
-    let show = Show::new(&ask.resource, accepted, Include::of(ask.query)?);
+    let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
     let body = if whole {
         show.one(&deleted.entry)?
@@ -44,16 +44,13 @@ pub(crate) async fn one(
         let object = convert::decode(&ask.resource, &deleted.entry.value, 0)?;
         show.encode(&object::deleted(&ask.resource, &object))?
     };
-    let mut response = respond::ok(accepted.format.content_type(), body);
-    let mut warnings = deleted.warnings;
     let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
     if ask.resource.is("batch", "jobs") && !policy {
         let text = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
                     remove them or set propagationPolicy=Orphan to suppress this warning";
-        warnings.push(text.to_owned());
+        ask.warnings.add([text.to_owned()]);
     }
-    respond::warn(&mut response, &warnings);
-    Ok(response)
+    Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 pub(crate) async fn collection(
@@ -129,7 +126,6 @@ fn bare(ask: &Ask<'_>, mut object: Value) -> Value {
 pub(crate) struct Deleted {
     pub entry: Entry,
     pub gone: bool,
-    pub warnings: Vec<String>,
 }
 
 /// Begins or ends the deletion of one object.
@@ -152,14 +148,9 @@ pub(crate) async fn delete(
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
             let request = write.request(Operation::Delete, &gvr, name, Some(&live));
-            write.api.admission.admit(&request, &mut admitting).await?;
-            write
-                .api
-                .admission
-                .validate(&request, &mut admitting)
-                .await?;
+            write.admit(&request, &mut admitting).await?;
+            write.validate(&request, &mut admitting).await?;
         }
-        let warnings = admitting.warnings;
         let next = step(write, options, live)?;
         let deleted = |value: Bytes, revision, gone| Deleted {
             entry: Entry {
@@ -170,7 +161,6 @@ pub(crate) async fn delete(
                 lease: 0,
             },
             gone,
-            warnings: warnings.clone(),
         };
         let txn = Txn::new().when(Condition::Unchanged(key.clone().into(), entry.modified));
         let (txn, value, gone) = match next {

@@ -59,7 +59,7 @@ pub(crate) fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Respon
             return page_not_found();
         };
         return match check(api) {
-            Ok(()) => text(StatusCode::OK, "ok".into()),
+            Ok(()) => respond::ok("text/plain; charset=utf-8", "ok"),
             Err(reason) => text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 format!("internal server error: {reason}\n"),

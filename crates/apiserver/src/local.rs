@@ -61,6 +61,14 @@ impl Local {
             .await
     }
 
+    /// Server-side apply; whatever others own is taken from them. `manager` needs no escaping.
+    pub async fn apply(&self, path: &str, object: &Value, manager: &str) -> Result<Value, Status> {
+        let path = format!("{path}?fieldManager={manager}&force=true");
+        let body = json::to_vec(object).into();
+        self.ask(Method::PATCH, &path, "application/apply-patch+yaml", body)
+            .await
+    }
+
     pub async fn json_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
         self.ask(Method::PATCH, path, "application/json-patch+json", body)

@@ -25,6 +25,7 @@ use crate::incoming::RequestBody;
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::server::Peer;
+use crate::warnings::Warnings;
 use crate::{documents, gzip, random, respond, verbs};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -115,6 +116,7 @@ pub struct Ask<'a> {
     pub query: &'a Query,
     pub headers: &'a HeaderMap,
     pub method: &'a Method,
+    pub warnings: &'a Warnings,
 }
 
 impl Api {
@@ -201,6 +203,10 @@ impl Api {
             }
             return Err(documents::no_resource());
         };
+        let warnings = Warnings::default();
+        if found.custom.is_some() || resource.subresource.is_empty() {
+            warnings.add(deprecation(found));
+        }
         let ask = Ask {
             user: &user,
             info: resource,
@@ -208,6 +214,7 @@ impl Api {
             query: &query,
             headers: &parts.headers,
             method: &parts.method,
+            warnings: &warnings,
         };
         drop(catalog);
         let answered = if resource.verb == Verb::Watch {
@@ -221,12 +228,9 @@ impl Api {
                 ))
             })
         };
-        let Some(warning) = deprecation(&ask.resource) else {
-            return answered;
-        };
         let mut response =
             answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
-        respond::warn(&mut response, &[warning.to_owned()]);
+        respond::warn(&mut response, &warnings.take());
         Ok(response)
     }
 
@@ -333,10 +337,18 @@ impl Api {
 }
 
 /// What every answer about a kind that is on its way out says.
-fn deprecation(resource: &Resource) -> Option<&'static str> {
-    resource
-        .is("", "endpoints")
-        .then_some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+fn deprecation(resource: &Resource) -> Option<String> {
+    if let Some(custom) = &resource.custom {
+        return custom.deprecation.clone();
+    }
+    let text = if resource.is("", "endpoints") {
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    } else if resource.is("", "componentstatuses") {
+        "v1 ComponentStatus is deprecated in v1.19+"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
 }
 
 fn attributes<'a>(
@@ -386,6 +398,7 @@ impl Ask<'_> {
             query: self.query,
             headers: self.headers,
             method: self.method,
+            warnings: self.warnings,
         }
     }
 

@@ -65,7 +65,7 @@ impl<'a> Show<'a> {
         match self.accepted.view {
             View::Whole => object,
             View::Table(version) => table::of_one(self, version, object),
-            View::Metadata(version) => partial(version, object),
+            View::Metadata(version) | View::MetadataList(version) => partial(version, object),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    fn item_value(&self, mut object: Value) -> Value {
+    pub(crate) fn item_value(&self, mut object: Value) -> Value {
         match self.accepted.view {
             View::Whole => {
                 if self.resource.custom.is_none()
@@ -105,7 +105,7 @@ impl<'a> Show<'a> {
                 object
             }
             View::Table(version) => table::row(self, version, object),
-            View::Metadata(version) => partial(version, object),
+            View::Metadata(version) | View::MetadataList(version) => partial(version, object),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Show<'a> {
                 self.resource.api_version(),
             ),
             View::Table(version) => ("Table".into(), format!("meta.k8s.io/{version}")),
-            View::Metadata(version) => (
+            View::Metadata(version) | View::MetadataList(version) => (
                 "PartialObjectMetadataList".into(),
                 format!("meta.k8s.io/{version}"),
             ),

@@ -43,9 +43,9 @@ fn has_status(resource: &Resource) -> bool {
 pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<String> {
     let resource = &write.ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    if let Some(custom) = &resource.custom {
+    if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
-        return custom.deprecation.iter().cloned().collect();
+        return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(write);
@@ -61,9 +61,9 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
     let resource = &write.ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     let subresource = subresource(write);
-    if let Some(custom) = &resource.custom {
+    if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
-        return custom.deprecation.iter().cloned().collect();
+        return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(write);

@@ -53,6 +53,7 @@ mod subresources;
 mod table;
 pub mod tls;
 mod token;
+mod unserved;
 mod verbs;
 mod warnings;
 mod watch;

@@ -121,6 +121,14 @@ impl Local {
             .await
     }
 
+    /// Deletes the objects of a definition that serves no version of them. Says how many are left.
+    pub async fn delete_unserved(&self, definition: &Value) -> Result<usize, Status> {
+        match &*self.caller {
+            Caller::Local(user) => crate::unserved::delete_all(&self.api, user, definition).await,
+            Caller::Remote { .. } => Ok(0),
+        }
+    }
+
     /// Deletes what is in a collection, page by page. Says how many there were.
     pub async fn delete_collection(&self, path: &str, options: &Value) -> Result<usize, Status> {
         let mut token = String::new();

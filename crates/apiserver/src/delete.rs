@@ -83,6 +83,9 @@ pub(crate) async fn collection(
         let next = Continue::write(snapshot.revision(), range.as_bytes(), &last.key);
         metadata.insert("continue", next);
     }
+    if ask.resource.custom.is_some() && !metadata.contains_key("continue") {
+        metadata.insert("continue", "");
+    }
     drop(taken);
     drop(snapshot);
     let mut items = Vec::new();
@@ -218,7 +221,9 @@ fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<S
     let grace = strategy::grace_period(resource, options, &live);
     let finalizers = finalizers(write, options, &live);
     let changes = object::finalizers(&live) != finalizers.as_slice();
-    let held = !finalizers.is_empty() || strategy::is_held(resource, &live);
+    // A namespace is seen to end before it is gone, whatever holds it.
+    let first = !was_deleting && resource.is("", "namespaces");
+    let held = first || !finalizers.is_empty() || strategy::is_held(resource, &live);
     if let Some(seconds) = grace.filter(|seconds| *seconds > 0) {
         let old = live
             .at(&["metadata", "deletionGracePeriodSeconds"])
@@ -261,13 +266,15 @@ fn mark(
     if !again || grace > 0 {
         metadata.insert("deletionTimestamp", clock::after(grace));
     }
-    // Namespaces go by their own finalizers, without a time.
-    if !resource.is("", "namespaces") {
+    // Namespaces and definitions go by finalizers of their own, without a time.
+    let own = strategy::ends_by_itself(resource);
+    if !own {
         metadata.insert("deletionGracePeriodSeconds", grace);
     }
     if let Some(generation) = metadata.get("generation").and_then(Value::as_i64)
         && generation > 0
         && !again
+        && !own
     {
         metadata.insert("generation", generation + 1);
     }

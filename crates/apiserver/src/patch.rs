@@ -168,7 +168,8 @@ impl Document {
         let decoded = decoded.map_err(|status| {
             // Only what is wrong, not what was expected instead.
             let said = status.message.split_once(": ").map_or("", |it| it.1);
-            self.unreadable(&patched, said)
+            let converted = (self.kind == Kind::Strategic).then(|| unconverted(said));
+            self.unreadable(&patched, converted.flatten().as_deref().unwrap_or(said))
         })?;
         if validation == Validation::Strict && !decoded.warnings.is_empty() {
             let text = format!("strict decoding error: {}", decoded.warnings.join(", "));
@@ -190,6 +191,25 @@ impl Document {
         let error = meta::field::Error::invalid("patch", shown, text);
         Status::invalid(&GroupKind::new("", ""), "", &[error])
     }
+}
+
+/// Upstream reads what a strategic patch has made by another way than other objects, which has other words for what
+/// does not fit.
+fn unconverted(said: &str) -> Option<String> {
+    let rest = said.strip_prefix("json: cannot unmarshal ")?;
+    let (found, wanted) = (rest.split(' ').next()?, rest.rsplit(" of type ").next()?);
+    let found = match found {
+        "array" => "slice",
+        "object" => "map",
+        "number" => "int64",
+        other => other,
+    };
+    Some(match wanted {
+        "int32" | "int64" | "bool" | "string" => format!("unrecognized type: {wanted}"),
+        it if it.starts_with("[]") => format!("cannot restore slice from {found}"),
+        it if it.starts_with("map[") => format!("cannot restore map from {found}"),
+        _ => return None,
+    })
 }
 
 /// A merge writes the objects that it looks into with sorted keys.

@@ -162,12 +162,15 @@ impl Api {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
+        let deadline = deadline(&query, &info)?;
         let user = self.authenticate(caller, &parts.headers)?;
         let method = parts.method.as_str().to_ascii_lowercase();
         let sender = attributes(&user, &method, &info, &query);
-        let user = match self.impersonate(&sender, &parts.headers).await? {
-            Some(other) => other,
-            None => user,
+        let user = match self.impersonate(&sender, &parts.headers).await {
+            Ok(Some(other)) => other,
+            Ok(None) => user,
+            Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
+            Err(status) => return Err(status),
         };
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
@@ -176,12 +179,7 @@ impl Api {
         };
         let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
         if let Err(status) = allowed {
-            let mut response = respond::failed(&status, &parts.headers);
-            let nosniff = HeaderValue::from_static("nosniff");
-            response
-                .headers_mut()
-                .insert("x-content-type-options", nosniff);
-            return Ok(response);
+            return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
             let ask = documents::Request {
@@ -220,8 +218,8 @@ impl Api {
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
-            let deadline = tokio::time::timeout(DEADLINE, verbs::answer(self, &ask, body));
-            deadline.await.unwrap_or_else(|_| {
+            let answered = tokio::time::timeout(deadline, verbs::answer(self, &ask, body));
+            answered.await.unwrap_or_else(|_| {
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
                     0,
@@ -334,6 +332,34 @@ impl Api {
             }
         }
     }
+}
+
+/// Clients may want their answer earlier. What streams has no deadline.
+fn deadline(query: &Query, info: &RequestInfo<'_>) -> Result<Duration, Status> {
+    let streams = info.resource.as_ref().is_some_and(|it| {
+        let sub = &*it.subresource;
+        matches!(it.verb, Verb::Watch | Verb::Proxy)
+            || ["attach", "exec", "proxy", "log", "portforward"].contains(&sub)
+    });
+    let Some(asked) = query.get("timeout").filter(|it| !it.is_empty() && !streams) else {
+        return Ok(DEADLINE);
+    };
+    match meta::time::parse_duration(asked) {
+        Ok(Duration::ZERO) => Ok(DEADLINE),
+        Ok(asked) => Ok(asked.min(DEADLINE)),
+        Err(error) => Err(Status::bad_request(format!(
+            "invalid timeout specified in the request URL - {error}"
+        ))),
+    }
+}
+
+fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
+    let mut response = respond::failed(status, headers);
+    let nosniff = HeaderValue::from_static("nosniff");
+    response
+        .headers_mut()
+        .insert("x-content-type-options", nosniff);
+    response
 }
 
 /// What every answer about a kind that is on its way out says.

@@ -129,7 +129,7 @@ impl<'a> Show<'a> {
     }
 
     /// The beginning of a list answer up to its first item, and what follows the last.
-    pub(crate) fn list_frame(&self, metadata: Object) -> (Vec<u8>, &'static [u8]) {
+    pub(crate) fn list_frame(&self, mut metadata: Object) -> (Vec<u8>, &'static [u8]) {
         let (kind, api_version) = match self.accepted.view {
             View::Whole => (
                 self.resource.list_kind.clone().unwrap_or_default(),
@@ -150,6 +150,12 @@ impl<'a> Show<'a> {
         });
         json::write_str(&mut out, if custom { &api_version } else { &kind });
         if custom {
+            // Upstream's lists without a Go type always say so.
+            metadata.get_or_insert("continue");
+            if metadata.get("continue").is_some_and(Value::is_null) {
+                metadata.insert("continue", "");
+            }
+            metadata.sort_keys();
             // Maps come in the order of their keys: the items before the kind would delay it, so kind leads here.
             out.extend_from_slice(b",\"kind\":");
             json::write_str(&mut out, &kind);

@@ -192,6 +192,12 @@ pub(crate) fn is_held(resource: &Resource, object: &Value) -> bool {
     finalizers.is_some_and(|it| !it.is_empty())
 }
 
+/// Kinds whose end upstream has written by hand.
+pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
+    resource.is("", "namespaces")
+        || resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+}
+
 /// What a first deletion has to wait for: a definition goes after its objects.
 pub(crate) fn finalizer_on_delete(resource: &Resource, live: &Value) -> Option<Value> {
     let waits = resource.is("apiextensions.k8s.io", "customresourcedefinitions")

@@ -91,9 +91,11 @@ fn allows(ask: &Ask<'_>) -> bool {
 
 /// Whether there is such a path at all, whatever is done there.
 pub(crate) fn exists(ask: &Ask<'_>) -> bool {
+    // The name of a list is that of its field selector.
+    let lists = matches!(ask.info.verb, Verb::List | Verb::Watch);
     let (named, whole) = (!ask.info.name.is_empty(), ask.info.namespace.is_empty());
     if ask.resource.namespaced {
-        !(named && whole) || ask.info.by_prefix
+        lists || !(named && whole)
     } else {
         whole || ask.resource.is("", "namespaces")
     }

@@ -3,7 +3,7 @@
 use json::Value;
 use merge::fieldpath::{Element, Path};
 use merge::typed::Type;
-use merge::{Context, Unconverted, Versions, scale_fields, scale_to_parent};
+use merge::{Context, ReplicasPath, Unconverted, Versions, scale_fields, scale_to_parent};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
 use schema::Schema;
@@ -54,7 +54,7 @@ impl<'a> Owners<'a> {
         }
     }
 
-    fn path_of(&self, version: &str) -> Option<Option<Path<'static>>> {
+    fn path_of(&self, version: &str) -> Option<ReplicasPath<'static>> {
         let found = self.paths.iter().find(|(it, _)| it == version);
         found.map(|(_, path)| path.clone())
     }

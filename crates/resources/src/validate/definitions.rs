@@ -76,7 +76,12 @@ fn rest(e: &mut Errors, it: &Field, old: Option<&Field>) {
 
 fn stored_versions(e: &mut Errors, stored: &Field, versions: &Field) {
     if stored.is_empty() {
-        return e.invalid_value(stored, Value::Null, "must have at least one stored version");
+        let shown = if stored.is_set() {
+            stored.value.clone()
+        } else {
+            Value::Null
+        };
+        return e.invalid_value(stored, shown, "must have at least one stored version");
     }
     for version in versions.items().filter(|it| it.flag("storage")) {
         let name = version.text("name");

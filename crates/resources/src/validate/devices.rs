@@ -32,7 +32,7 @@ fn claim(e: &mut Errors, it: &Field) {
     for request in requests.items() {
         self::request(e, &request);
     }
-    e.late(|e| duplicates(e, &requests));
+    e.late(|e| listed_twice(e, &requests));
     let known = |name: &str| {
         let (name, sub) = name
             .split_once('/')
@@ -85,6 +85,18 @@ fn constraint(e: &mut Errors, it: &Field) {
     }
 }
 
+/// What the declarative rules say: they show all of it.
+fn listed_twice(e: &mut Errors, all: &Field) {
+    let mut found = Errors::default();
+    duplicates(&mut found, all);
+    for error in found.into_list() {
+        let twin = all.items().find(|it| it.path.to_string() == error.field);
+        if let Some(twin) = twin {
+            e.duplicate_value(&twin, twin.value.clone());
+        }
+    }
+}
+
 fn duplicates(e: &mut Errors, all: &Field) {
     for (index, it) in all.items().enumerate() {
         let name = it.text("name");
@@ -114,7 +126,7 @@ fn request(e: &mut Errors, it: &Field) {
                 name(e, &sub);
                 exact(e, &sub);
             }
-            e.late(|e| duplicates(e, &first));
+            e.late(|e| listed_twice(e, &first));
         }
     }
 }
@@ -181,16 +193,22 @@ pub(super) mod classes {
         parts::selectors(e, &it.child("selectors"));
         parts::configs(e, &it.child("config"));
         let name = it.child("extendedResourceName");
-        if name.is_set() && !is_extended(name.str()) {
-            e.late(|e| e.invalid(&name, "must be a valid extended resource name"));
+        if name.is_set() {
+            e.late(|e| extended(e, &name));
         }
     }
 
     /// With a domain that is not ours, and fit for quotas.
-    fn is_extended(name: &str) -> bool {
-        let own = !name.contains('/') || name.contains("kubernetes.io/");
-        !own && !name.starts_with("requests.")
-            && meta::names::qualified_name(&format!("requests.{name}")).is_empty()
+    fn extended(e: &mut Errors, at: &Field) {
+        let name = at.str();
+        if !name.contains('/') {
+            let why = "a name must be a domain-prefixed path, such as 'example.com/my-prop'";
+            e.invalid(at, why);
+        } else if name.contains("kubernetes.io/") {
+            e.invalid(at, "must not have \"kubernetes.io/\" domain");
+        } else {
+            e.invalid_all(at, meta::names::qualified_name(&format!("requests.{name}")));
+        }
     }
 }
 

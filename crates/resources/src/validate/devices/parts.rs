@@ -47,7 +47,15 @@ pub(super) fn configuration(e: &mut Errors, it: &Field) {
     if !opaque.is_set() {
         return e.required(&opaque, "");
     }
-    e.late(|e| csi_driver_name(e, &opaque.child("driver")));
+    e.late(|e| {
+        let driver = opaque.child("driver");
+        if e.required_text(&driver) {
+            if driver.len() > 63 {
+                e.too_long(&driver, 63);
+            }
+            e.invalid_all(&driver, names::dns1123_subdomain_caseless(driver.str()));
+        }
+    });
     let parameters = opaque.child("parameters");
     match parameters.value {
         Value::Null => e.required(&parameters, ""),
@@ -144,7 +152,8 @@ pub(super) fn pool_name(e: &mut Errors, it: &Field) {
     if it.len() > 253 {
         e.too_long(it, 253);
     }
-    for part in it.str().split('/') {
+    let parts: std::collections::BTreeSet<&str> = it.str().split('/').collect();
+    for part in parts {
         for why in names::dns1123_subdomain(part) {
             e.invalid_value(it, part, &why);
         }

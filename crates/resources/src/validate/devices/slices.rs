@@ -19,6 +19,10 @@ const VALUES: usize = 48;
 /// Of an attribute's text.
 const LONGEST: usize = 64;
 const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
+/// Of an attribute; one of them is given.
+const KINDS: [&str; 8] = [
+    "int", "bool", "string", "version", "ints", "bools", "strings", "versions",
+];
 
 pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -74,7 +78,7 @@ fn spec(e: &mut Errors, it: &Field, old: Option<&Field>) {
         });
         counters(e, &set.child("counters"));
     }
-    e.late(|e| super::duplicates(e, &sets));
+    e.late(|e| super::listed_twice(e, &sets));
 }
 
 fn pool(e: &mut Errors, it: &Field) {
@@ -158,11 +162,11 @@ fn device(e: &mut Errors, it: &Field, each: bool) {
         e.invalid_value(it, number(values), &why);
     }
     for (name, at) in attributes.entries() {
-        parts::qualified_name(e, &at, name);
+        parts::qualified_name(e, &attributes, name);
         attribute(e, &at);
     }
     for (name, at) in capacity.entries() {
-        parts::qualified_name(e, &at, name);
+        parts::qualified_name(e, &capacity, name);
         let policy = at.child("requestPolicy");
         if policy.is_set() && !it.flag("allowMultipleAllocations") {
             e.forbidden(&policy, "allowMultipleAllocations must be true");
@@ -246,13 +250,15 @@ fn attribute(e: &mut Errors, it: &Field) {
             }
         }
     }
-    let scalars = ["bool", "int", "string", "version"];
-    let set = scalars.iter().chain(&LISTS).filter(|name| it.has(name));
-    let why = "exactly one value must be specified";
-    match set.count() {
-        0 => e.late(|e| e.invalid_value(it, "", why)),
-        1 => {}
-        _ => e.late(|e| e.invalid(it, why)),
+    let set: Vec<&str> = KINDS.iter().copied().filter(|name| it.has(name)).collect();
+    let kinds = KINDS.map(|it| format!("`{it}`")).join(", ");
+    match &*set {
+        [] => e.late(|e| e.invalid_value(it, "", &format!("must specify one of: {kinds}"))),
+        [_] => {}
+        _ => e.late(|e| {
+            let why = format!("must specify exactly one of: {kinds}");
+            e.invalid_value(it, format!("{{{}}}", set.join(", ")), &why);
+        }),
     }
 }
 
@@ -301,9 +307,9 @@ fn counters(e: &mut Errors, all: &Field) {
         return e.late(|e| e.required(all, ""));
     }
     parts::count(e, all, COUNTERS);
-    for (name, at) in all.entries() {
+    for (name, _) in all.entries() {
         for why in names::dns1123_label(name) {
-            e.late(|e| e.invalid_value(&at, name, &why));
+            e.late(|e| e.invalid_value(all, name, &why));
         }
     }
 }

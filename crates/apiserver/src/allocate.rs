@@ -284,12 +284,28 @@ fn take(api: &Api, beside: &mut Beside, service: &Value, ip: IpAddr) {
         "metadata": {
             "name": (ip.to_string()),
             "uid": (random::uid()),
-            "generation": 1,
             "creationTimestamp": (clock::now()),
             "labels": {
                 "ipaddress.kubernetes.io/ip-family": family,
                 "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
             },
+            "managedFields": [{
+                "manager": "kube-apiserver",
+                "operation": "Update",
+                "apiVersion": "networking.k8s.io/v1",
+                "time": (clock::now()),
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {
+                    "f:metadata": {"f:labels": {
+                        ".": {},
+                        "f:ipaddress.kubernetes.io/ip-family": {},
+                        "f:ipaddress.kubernetes.io/managed-by": {},
+                    }},
+                    "f:spec": {"f:parentRef": {
+                        ".": {}, "f:name": {}, "f:namespace": {}, "f:resource": {},
+                    }},
+                },
+            }],
         },
         "spec": {
             "parentRef": {

@@ -23,7 +23,12 @@ pub(crate) fn decode(
     revision: Revision,
 ) -> Result<Value, Status> {
     let mut object = parse(resource, bytes)?;
-    to_version(resource, &mut object, &resource.group, &resource.version)?;
+    if !bytes.starts_with(resource.head.as_bytes()) {
+        to_version(resource, &mut object, &resource.group, &resource.version)?;
+        if let (None, Some(schema)) = (&resource.custom, &resource.schema) {
+            schema::order(schema.place(), &mut object);
+        }
+    }
     if let Some(custom) = &resource.custom
         && revision <= custom.since
     {
@@ -31,6 +36,12 @@ pub(crate) fn decode(
     }
     let metadata = crate::object::metadata(&mut object)?;
     metadata.insert("resourceVersion", revision.to_string());
+    // Behind the uid, where Go has it.
+    metadata.sort_by_rank(|key| match key {
+        "name" | "generateName" | "namespace" | "selfLink" | "uid" => 0,
+        "resourceVersion" => 1,
+        _ => 2,
+    });
     Ok(object)
 }
 

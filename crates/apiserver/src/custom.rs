@@ -103,6 +103,19 @@ pub fn resources(
         .collect()
 }
 
+/// The row of the version that objects are stored in, served or not. Only for what needs no conversion.
+pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let is_stored = |it: &&Value| it.get("storage").and_then(Value::as_bool) == Some(true);
+    let version = versions.iter().find(is_stored)?;
+    let (group, name) = (
+        definition.str_at(&["spec", "group"])?,
+        version.str_at(&["name"])?,
+    );
+    let row = resource(definition, group, name, version, None, 0);
+    Some(Arc::new(row))
+}
+
 /// The webhook that converts between the versions of a definition.
 pub fn webhook(definition: &Value) -> Option<&Value> {
     let strategy = definition.str_at(&["spec", "conversion", "strategy"]);

@@ -112,7 +112,7 @@ pub(crate) fn object(
         if !has("kind") {
             // Custom objects must say what they are.
             let text = String::from_utf8_lossy(body);
-            let begin: String = text.chars().take(24).collect();
+            let begin: String = text.chars().take(30).collect();
             return Err(Status::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' \
                  ({begin} ...)",

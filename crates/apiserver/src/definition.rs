@@ -305,5 +305,8 @@ fn stored_versions(definition: &Value) -> Value {
             all.push(name.clone());
         }
     }
+    if all.is_empty() {
+        return Value::Null;
+    }
     Value::Array(all)
 }

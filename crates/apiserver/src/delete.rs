@@ -36,7 +36,7 @@ pub(crate) async fn one(
     let accepted = respond::accept(ask, true)?;
     let write = Write::new(api, ask, write_options(&options));
     let deleted = delete(&write, &ask.info.name, &options).await?;
-    let show = Show::new(&ask.resource, accepted, Include::of(ask.query)?);
+    let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
     let body = if whole {
         show.one(&deleted.entry)?
@@ -44,16 +44,13 @@ pub(crate) async fn one(
         let object = convert::decode(&ask.resource, &deleted.entry.value, 0)?;
         show.encode(&object::deleted(&ask.resource, &object))?
     };
-    let mut response = respond::ok(accepted.format.content_type(), body);
-    let mut warnings = deleted.warnings;
     let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
     if ask.resource.is("batch", "jobs") && !policy {
         let text = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
                     remove them or set propagationPolicy=Orphan to suppress this warning";
-        warnings.push(text.to_owned());
+        ask.warnings.add([text.to_owned()]);
     }
-    respond::warn(&mut response, &warnings);
-    Ok(response)
+    Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 pub(crate) async fn collection(
@@ -85,6 +82,9 @@ pub(crate) async fn collection(
     if let (Some(_), Some(last)) = (taken.next(), page.last()) {
         let next = Continue::write(snapshot.revision(), range.as_bytes(), &last.key);
         metadata.insert("continue", next);
+    }
+    if ask.resource.custom.is_some() && !metadata.contains_key("continue") {
+        metadata.insert("continue", "");
     }
     drop(taken);
     drop(snapshot);
@@ -129,7 +129,6 @@ fn bare(ask: &Ask<'_>, mut object: Value) -> Value {
 pub(crate) struct Deleted {
     pub entry: Entry,
     pub gone: bool,
-    pub warnings: Vec<String>,
 }
 
 /// Begins or ends the deletion of one object.
@@ -152,14 +151,9 @@ pub(crate) async fn delete(
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
             let request = write.request(Operation::Delete, &gvr, name, Some(&live));
-            write.api.admission.admit(&request, &mut admitting).await?;
-            write
-                .api
-                .admission
-                .validate(&request, &mut admitting)
-                .await?;
+            write.admit(&request, &mut admitting).await?;
+            write.validate(&request, &mut admitting).await?;
         }
-        let warnings = admitting.warnings;
         let next = step(write, options, live)?;
         let deleted = |value: Bytes, revision, gone| Deleted {
             entry: Entry {
@@ -170,7 +164,6 @@ pub(crate) async fn delete(
                 lease: 0,
             },
             gone,
-            warnings: warnings.clone(),
         };
         let txn = Txn::new().when(Condition::Unchanged(key.clone().into(), entry.modified));
         let (txn, value, gone) = match next {
@@ -228,7 +221,9 @@ fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<S
     let grace = strategy::grace_period(resource, options, &live);
     let finalizers = finalizers(write, options, &live);
     let changes = object::finalizers(&live) != finalizers.as_slice();
-    let held = !finalizers.is_empty() || strategy::is_held(resource, &live);
+    // A namespace is seen to end before it is gone, whatever holds it.
+    let first = !was_deleting && resource.is("", "namespaces");
+    let held = first || !finalizers.is_empty() || strategy::is_held(resource, &live);
     if let Some(seconds) = grace.filter(|seconds| *seconds > 0) {
         let old = live
             .at(&["metadata", "deletionGracePeriodSeconds"])
@@ -271,13 +266,15 @@ fn mark(
     if !again || grace > 0 {
         metadata.insert("deletionTimestamp", clock::after(grace));
     }
-    // Namespaces go by their own finalizers, without a time.
-    if !resource.is("", "namespaces") {
+    // Namespaces and definitions go by finalizers of their own, without a time.
+    let own = strategy::ends_by_itself(resource);
+    if !own {
         metadata.insert("deletionGracePeriodSeconds", grace);
     }
     if let Some(generation) = metadata.get("generation").and_then(Value::as_i64)
         && generation > 0
         && !again
+        && !own
     {
         metadata.insert("generation", generation + 1);
     }

@@ -145,20 +145,31 @@ pub(crate) fn resources(api: &Api, group: &str, version: &str) -> Option<Value> 
     Some(list.into())
 }
 
+/// In the order of the alphabet, but for custom resources, where upstream has another.
+fn verbs(resource: &Resource) -> Value {
+    if resource.custom.is_some() {
+        return json!([
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "create",
+            "update",
+            "watch",
+        ]);
+    }
+    let all = resource.verbs.iter().map(resources::Verb::as_str);
+    all.collect()
+}
+
 fn resource_value(resource: &Resource) -> Value {
     let mut value = Object::new();
     value.insert("name", &resource.plural);
     value.insert("singularName", &resource.singular);
     value.insert("namespaced", resource.namespaced);
     value.insert("kind", &resource.kind);
-    value.insert(
-        "verbs",
-        resource
-            .verbs
-            .iter()
-            .map(resources::Verb::as_str)
-            .collect::<Value>(),
-    );
+    value.insert("verbs", verbs(resource));
     if !resource.short_names.is_empty() {
         value.insert("shortNames", resource.short_names.iter().collect::<Value>());
     }
@@ -234,14 +245,7 @@ fn discovered(resource: &Resource) -> Value {
         },
     );
     value.insert("singularResource", &resource.singular);
-    value.insert(
-        "verbs",
-        resource
-            .verbs
-            .iter()
-            .map(resources::Verb::as_str)
-            .collect::<Value>(),
-    );
+    value.insert("verbs", verbs(resource));
     if !resource.short_names.is_empty() {
         value.insert("shortNames", resource.short_names.iter().collect::<Value>());
     }

@@ -97,10 +97,15 @@ async fn read(
         [".well-known", "openid-configuration"] => {
             Some(Ok(document(&api.documents.openid, "application/json")))
         }
-        ["openid", "v1", "jwks"] => Some(Ok(document(
-            &api.documents.jwks,
-            "application/jwk-set+json",
-        ))),
+        ["openid", "v1", "jwks"] => {
+            let media = "application/jwk-set+json";
+            let takes = |it: &str| [media, "application/*", "*/*", ""].contains(&it);
+            let mut asked = accepts(request).split(',');
+            if !asked.any(|it| takes(it.split(';').next().unwrap_or_default().trim())) {
+                return Some(Err(respond::unrepresentable(&[media])));
+            }
+            Some(Ok(document(&api.documents.jwks, media)))
+        }
         _ => None,
     }
 }

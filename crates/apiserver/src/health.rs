@@ -11,12 +11,77 @@ use crate::respond;
 
 type Check = (&'static str, fn(&Api) -> Result<(), String>);
 
+/// By the names that upstream has, and monitoring knows; what upstream has a hook for after its start is part of ours.
 const CHECKS: &[Check] = &[
     ("ping", |_| Ok(())),
     ("log", |_| Ok(())),
+    ("loopback-serving-certificate", |_| Ok(())),
     ("etcd", storage),
-    ("poststarthook/rbac/bootstrap-roles", started),
+    ("etcd-readiness", storage),
+    ("informer-sync", started),
+    (
+        "poststarthook/start-apiserver-admission-initializer",
+        started,
+    ),
+    ("poststarthook/generic-apiserver-start-informers", started),
+    (
+        "poststarthook/priority-and-fairness-config-consumer",
+        started,
+    ),
+    ("poststarthook/priority-and-fairness-filter", started),
+    ("poststarthook/storage-object-count-tracker-hook", started),
+    ("poststarthook/start-apiextensions-informers", started),
     ("poststarthook/start-apiextensions-controllers", started),
+    ("poststarthook/crd-informer-synced", started),
+    ("poststarthook/start-system-namespaces-controller", started),
+    ("poststarthook/peer-endpoint-reconciler-controller", started),
+    (
+        "poststarthook/start-cluster-authentication-info-controller",
+        started,
+    ),
+    (
+        "poststarthook/start-kube-apiserver-identity-lease-controller",
+        started,
+    ),
+    (
+        "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+        started,
+    ),
+    ("poststarthook/storage-readiness", started),
+    (
+        "poststarthook/start-legacy-token-tracking-controller",
+        started,
+    ),
+    ("poststarthook/start-service-ip-repair-controllers", started),
+    ("poststarthook/rbac/bootstrap-roles", started),
+    (
+        "poststarthook/scheduling/bootstrap-system-priority-classes",
+        started,
+    ),
+    (
+        "poststarthook/priority-and-fairness-config-producer",
+        started,
+    ),
+    ("poststarthook/bootstrap-controller", started),
+    (
+        "poststarthook/start-kubernetes-service-cidr-controller",
+        started,
+    ),
+    ("poststarthook/start-kube-aggregator-informers", started),
+    (
+        "poststarthook/apiservice-status-local-available-controller",
+        started,
+    ),
+    (
+        "poststarthook/apiservice-status-remote-available-controller",
+        started,
+    ),
+    ("poststarthook/apiservice-registration-controller", started),
+    ("poststarthook/apiservice-discovery-controller", started),
+    ("poststarthook/kube-apiserver-autoregistration", started),
+    ("autoregister-completion", started),
+    ("poststarthook/apiservice-openapi-controller", started),
+    ("poststarthook/apiservice-openapiv3-controller", started),
     ("shutdown", stopping),
 ];
 
@@ -46,10 +111,11 @@ fn stopping(api: &Api) -> Result<(), String> {
 
 pub(crate) fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Response<Body> {
     let (kind, one) = (parts[0], parts[1..].join("/"));
-    let applies = |name: &str| match kind {
-        "readyz" => true,
+    let applies = |name: &str| match name {
+        "loopback-serving-certificate" => kind != "readyz",
         // A server that stops or waits for others is alive.
-        _ => !matches!(name, "shutdown") && !name.starts_with("poststarthook"),
+        "etcd-readiness" | "informer-sync" | "shutdown" => kind == "readyz",
+        _ => true,
     };
     if !one.is_empty() {
         let found = CHECKS
@@ -59,7 +125,7 @@ pub(crate) fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Respon
             return page_not_found();
         };
         return match check(api) {
-            Ok(()) => text(StatusCode::OK, "ok".into()),
+            Ok(()) => respond::ok("text/plain; charset=utf-8", "ok"),
             Err(reason) => text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 format!("internal server error: {reason}\n"),

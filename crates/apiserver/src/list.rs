@@ -25,25 +25,26 @@ const STEP: usize = 256;
 
 pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
+    respond::fits(ask, accepted, true)?;
     let options = ask.list_options()?;
     let filter = Filter::new(&ask.resource, &options)?;
     let range = ask.resource.range(&ask.info.namespace);
     let asked = ask.query.get("resourceVersion").unwrap_or_default();
     let start = match &*options.continue_token {
         "" => None,
-        _ if !matches!(asked, "" | "0") => {
-            return Err(Status::bad_request(
-                "specifying resource version is not allowed when using continue",
-            ));
-        }
         token => Some(Continue::parse(token, &range)?),
     };
+    if start.is_some() && !matches!(asked, "" | "0") {
+        return Err(Status::bad_request(
+            "specifying resource version is not allowed when using continue",
+        ));
+    }
     let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
     let after = start.map(|start| start.after);
     // Whoever takes any version gets it whole, as from upstream's cache.
     let limit = if asked == "0" { 0 } else { options.limit };
     let limit = usize::try_from(limit.max(0)).unwrap_or(0);
-    let include = table::Include::of(ask.query)?;
+    let include = table::Include::of(ask.query, accepted)?;
     let list = List {
         resource: ask.resource.clone(),
         accepted,
@@ -303,7 +304,10 @@ impl Api {
                 other => other.map_err(|error| crate::failure::of_store(&error)),
             };
         }
-        match object::asked_version(&options.resource_version)? {
+        let asked = object::asked_version(&options.resource_version).map_err(|status| {
+            Status::bad_request(format!("invalid resource version: {}", status.message))
+        })?;
+        match asked {
             None => self.latest().await,
             Some(0) => Ok(self.store.latest()),
             Some(revision)

@@ -61,6 +61,14 @@ impl Local {
             .await
     }
 
+    /// Server-side apply; whatever others own is taken from them. `manager` needs no escaping.
+    pub async fn apply(&self, path: &str, object: &Value, manager: &str) -> Result<Value, Status> {
+        let path = format!("{path}?fieldManager={manager}&force=true");
+        let body = json::to_vec(object).into();
+        self.ask(Method::PATCH, &path, "application/apply-patch+yaml", body)
+            .await
+    }
+
     pub async fn json_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
         self.ask(Method::PATCH, path, "application/json-patch+json", body)
@@ -111,6 +119,14 @@ impl Local {
     pub async fn metadata_of(&self, path: &str) -> Result<Value, Status> {
         self.ask_as(Method::GET, path, "", Bytes::new(), METADATA)
             .await
+    }
+
+    /// Deletes the objects of a definition that serves no version of them. Says how many are left.
+    pub async fn delete_unserved(&self, definition: &Value) -> Result<usize, Status> {
+        match &*self.caller {
+            Caller::Local(user) => crate::unserved::delete_all(&self.api, user, definition).await,
+            Caller::Remote { .. } => Ok(0),
+        }
     }
 
     /// Deletes what is in a collection, page by page. Says how many there were.

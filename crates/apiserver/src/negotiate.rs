@@ -24,8 +24,10 @@ pub(crate) enum View {
     Whole,
     /// `as=Table`, of this version of meta.k8s.io.
     Table(&'static str),
-    /// `as=PartialObjectMetadata` and its list.
+    /// `as=PartialObjectMetadata`.
     Metadata(&'static str),
+    /// `as=PartialObjectMetadataList`.
+    MetadataList(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +133,8 @@ fn take(clause: &Clause<'_>, views: bool) -> Option<Accepted> {
             match what {
                 _ if !views => return None,
                 "Table" => View::Table(version),
-                "PartialObjectMetadata" | "PartialObjectMetadataList" => View::Metadata(version),
+                "PartialObjectMetadata" => View::Metadata(version),
+                "PartialObjectMetadataList" => View::MetadataList(version),
                 _ => return None,
             }
         }
@@ -186,7 +189,7 @@ mod tests {
             (
                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
                 true,
-                Some((Format::Json, View::Metadata("v1"))),
+                Some((Format::Json, View::MetadataList("v1"))),
             ),
             ("application/json;as=Other;g=meta.k8s.io;v=v1", true, None),
         ];

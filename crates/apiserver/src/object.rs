@@ -185,7 +185,8 @@ pub(crate) fn asked_version(text: &str) -> Result<Option<u64>, Status> {
         let quoted = meta::go::quote(text);
         let detail = format!("strconv.ParseUint: parsing {quoted}: invalid syntax");
         let error = meta::field::Error::invalid("resourceVersion", text, detail);
-        Status::bad_request(format!("invalid resource version: {error}"))
+        // Not the client's fault, as upstream sees it, but for lists.
+        Status::failure(500, meta::status::Reason::Unknown, error.to_string())
     })
 }
 

@@ -67,10 +67,8 @@ pub(crate) async fn patch(
         body: Document::read(ask, &bytes)?,
         validation,
         force: ask.query.flag("force"),
-        warnings: Vec::new(),
     };
-    let mut written = write.update(&ask.info.name, &mut change).await?;
-    written.warnings.splice(0..0, change.warnings);
+    let written = write.update(&ask.info.name, &mut change).await?;
     verbs::show(ask, &written)
 }
 
@@ -151,6 +149,35 @@ impl Document {
         })
     }
 
+    /// The object that the patch has made, read as its kind.
+    pub(crate) fn decode(
+        &self,
+        patched: Value,
+        validation: Validation,
+        expected: &Expected<'_>,
+    ) -> Result<decode::Decoded, Status> {
+        let strict = self.duplicates.clone();
+        if expected.custom.is_some() {
+            return decode::patched(patched, strict, validation, expected);
+        }
+        let lenient = match validation {
+            Validation::Strict => Validation::Warn,
+            other => other,
+        };
+        let decoded = decode::patched(patched.clone(), strict, lenient, expected);
+        let decoded = decoded.map_err(|status| {
+            // Only what is wrong, not what was expected instead.
+            let said = status.message.split_once(": ").map_or("", |it| it.1);
+            let converted = (self.kind == Kind::Strategic).then(|| unconverted(said));
+            self.unreadable(&patched, converted.flatten().as_deref().unwrap_or(said))
+        })?;
+        if validation == Validation::Strict && !decoded.warnings.is_empty() {
+            let text = format!("strict decoding error: {}", decoded.warnings.join(", "));
+            return Err(self.unreadable(&patched, &text));
+        }
+        Ok(decoded)
+    }
+
     /// What is said of an object that a patch has made, and that cannot be read: upstream shows the patch to a typed
     /// object as Go's map, and of others the whole result.
     fn unreadable(&self, patched: &Value, text: &str) -> Status {
@@ -164,6 +191,25 @@ impl Document {
         let error = meta::field::Error::invalid("patch", shown, text);
         Status::invalid(&GroupKind::new("", ""), "", &[error])
     }
+}
+
+/// Upstream reads what a strategic patch has made by another way than other objects, which has other words for what
+/// does not fit.
+fn unconverted(said: &str) -> Option<String> {
+    let rest = said.strip_prefix("json: cannot unmarshal ")?;
+    let (found, wanted) = (rest.split(' ').next()?, rest.rsplit(" of type ").next()?);
+    let found = match found {
+        "array" => "slice",
+        "object" => "map",
+        "number" => "int64",
+        other => other,
+    };
+    Some(match wanted {
+        "int32" | "int64" | "bool" | "string" => format!("unrecognized type: {wanted}"),
+        it if it.starts_with("[]") => format!("cannot restore slice from {found}"),
+        it if it.starts_with("map[") => format!("cannot restore map from {found}"),
+        _ => return None,
+    })
 }
 
 /// A merge writes the objects that it looks into with sorted keys.
@@ -185,7 +231,6 @@ struct Patch<'a> {
     body: Document,
     validation: Validation,
     force: bool,
-    warnings: Vec<String>,
 }
 
 impl Change for Patch<'_> {
@@ -197,10 +242,11 @@ impl Change for Patch<'_> {
             schema: self.ask.resource.schema.as_ref(),
             custom: self.ask.resource.custom.as_deref(),
         };
-        let strict = self.body.duplicates.clone();
         if self.body.kind == Kind::Apply {
             // What the schema does not know, the merge refuses by itself.
-            self.warnings = decode::strict(strict, self.validation, &expected)?;
+            let strict = self.body.duplicates.clone();
+            let warnings = decode::strict(strict, self.validation, &expected)?;
+            self.ask.warnings.add(warnings);
             let mut object = managed::apply(self.write, live, &self.body.value, self.force)?;
             object::check_name(&object, &self.ask.info.name)?;
             if live.is_none() {
@@ -216,26 +262,8 @@ impl Change for Patch<'_> {
             return Err(self.ask.not_found());
         };
         let patched = self.body.apply(live, self.ask.resource.schema.as_ref())?;
-        let decoded = if expected.custom.is_some() {
-            decode::patched(patched, strict, self.validation, &expected)?
-        } else {
-            let lenient = match self.validation {
-                Validation::Strict => Validation::Warn,
-                other => other,
-            };
-            let decoded = decode::patched(patched.clone(), strict, lenient, &expected);
-            let decoded = decoded.map_err(|status| {
-                // Only what is wrong, not what was expected instead.
-                let said = status.message.split_once(": ").map_or("", |it| it.1);
-                self.body.unreadable(&patched, said)
-            })?;
-            if self.validation == Validation::Strict && !decoded.warnings.is_empty() {
-                let text = format!("strict decoding error: {}", decoded.warnings.join(", "));
-                return Err(self.body.unreadable(&patched, &text));
-            }
-            decoded
-        };
-        self.warnings = decoded.warnings;
+        let decoded = self.body.decode(patched, self.validation, &expected)?;
+        self.ask.warnings.add(decoded.warnings);
         object::check_name(&decoded.object, &self.ask.info.name)?;
         Ok(Changed {
             object: decoded.object,

@@ -27,6 +27,7 @@ use crate::lookup::Remembered;
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::server::Peer;
+use crate::warnings::Warnings;
 use crate::{clock, documents, gzip, random, respond, verbs};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
@@ -120,6 +121,7 @@ pub struct Ask<'a> {
     pub query: &'a Query,
     pub headers: &'a HeaderMap,
     pub method: &'a Method,
+    pub warnings: &'a Warnings,
 }
 
 impl Api {
@@ -165,12 +167,15 @@ impl Api {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
+        let deadline = deadline(&query, &info)?;
         let user = self.authenticate(caller, &parts.headers)?;
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
-        let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await? {
-            Some(other) => Arc::new(other),
-            None => user,
+        let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
+            Ok(Some(other)) => Arc::new(other),
+            Ok(None) => user,
+            Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
+            Err(status) => return Err(status),
         };
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
@@ -179,12 +184,7 @@ impl Api {
         };
         let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
         if let Err(status) = allowed {
-            let mut response = respond::failed(&status, &parts.headers);
-            let nosniff = HeaderValue::from_static("nosniff");
-            response
-                .headers_mut()
-                .insert("x-content-type-options", nosniff);
-            return Ok(response);
+            return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
             let ask = documents::Request {
@@ -206,6 +206,10 @@ impl Api {
             }
             return Err(documents::no_resource());
         };
+        let warnings = Warnings::default();
+        if found.custom.is_some() || resource.subresource.is_empty() {
+            warnings.add(deprecation(found));
+        }
         let ask = Ask {
             user: &user,
             info: resource,
@@ -213,25 +217,23 @@ impl Api {
             query: &query,
             headers: &parts.headers,
             method: &parts.method,
+            warnings: &warnings,
         };
         drop(catalog);
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
-            let deadline = tokio::time::timeout(DEADLINE, verbs::answer(self, &ask, body));
-            deadline.await.unwrap_or_else(|_| {
+            let answered = tokio::time::timeout(deadline, verbs::answer(self, &ask, body));
+            answered.await.unwrap_or_else(|_| {
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
                     0,
                 ))
             })
         };
-        let Some(warning) = deprecation(&ask.resource) else {
-            return answered;
-        };
         let mut response =
             answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
-        respond::warn(&mut response, &[warning.to_owned()]);
+        respond::warn(&mut response, &warnings.take());
         Ok(response)
     }
 
@@ -348,11 +350,47 @@ impl Api {
     }
 }
 
+/// Clients may want their answer earlier. What streams has no deadline.
+fn deadline(query: &Query, info: &RequestInfo<'_>) -> Result<Duration, Status> {
+    let streams = info.resource.as_ref().is_some_and(|it| {
+        let sub = &*it.subresource;
+        matches!(it.verb, Verb::Watch | Verb::Proxy)
+            || ["attach", "exec", "proxy", "log", "portforward"].contains(&sub)
+    });
+    let Some(asked) = query.get("timeout").filter(|it| !it.is_empty() && !streams) else {
+        return Ok(DEADLINE);
+    };
+    match meta::time::parse_duration(asked) {
+        Ok(Duration::ZERO) => Ok(DEADLINE),
+        Ok(asked) => Ok(asked.min(DEADLINE)),
+        Err(error) => Err(Status::bad_request(format!(
+            "invalid timeout specified in the request URL - {error}"
+        ))),
+    }
+}
+
+fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
+    let mut response = respond::failed(status, headers);
+    let nosniff = HeaderValue::from_static("nosniff");
+    response
+        .headers_mut()
+        .insert("x-content-type-options", nosniff);
+    response
+}
+
 /// What every answer about a kind that is on its way out says.
-fn deprecation(resource: &Resource) -> Option<&'static str> {
-    resource
-        .is("", "endpoints")
-        .then_some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")
+fn deprecation(resource: &Resource) -> Option<String> {
+    if let Some(custom) = &resource.custom {
+        return custom.deprecation.clone();
+    }
+    let text = if resource.is("", "endpoints") {
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    } else if resource.is("", "componentstatuses") {
+        "v1 ComponentStatus is deprecated in v1.19+"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
 }
 
 fn lowercase(method: &Method) -> Cow<'static, str> {
@@ -413,6 +451,7 @@ impl Ask<'_> {
             query: self.query,
             headers: self.headers,
             method: self.method,
+            warnings: self.warnings,
         }
     }
 

@@ -6,6 +6,7 @@ use http::{HeaderMap, Response, StatusCode};
 use meta::Status;
 
 use crate::body::Body;
+use crate::catalog::Resource;
 use crate::negotiate::{self, Accepted, FORMATS, Format, View};
 use crate::pipeline::Ask;
 use crate::request::Query;
@@ -52,6 +53,38 @@ pub(crate) fn failed(status: &Status, headers: &HeaderMap) -> Response<Body> {
 /// What the client takes of objects, or the refusal that lists what there is.
 pub(crate) fn accept(ask: &Ask<'_>, views: bool) -> Result<Accepted, Status> {
     of_headers(ask.headers, ask.query, views)
+}
+
+/// Metadata is asked for by another name of a list than of an object.
+pub(crate) fn fits(ask: &Ask<'_>, accepted: Accepted, list: bool) -> Result<(), Status> {
+    let text = match accepted.view {
+        View::Metadata(_) if list => "PartialObjectMetadata, but the requested object is a list",
+        View::MetadataList(_) if !list => {
+            "PartialObjectMetadataList, but the requested object is not a list"
+        }
+        _ => return Ok(()),
+    };
+    let kind = go_type(&ask.resource, list);
+    let text = format!("you requested {text} ({kind})");
+    Err(Status::failure(
+        406,
+        meta::status::Reason::NotAcceptable,
+        text,
+    ))
+}
+
+/// As upstream's code names it.
+fn go_type(resource: &Resource, list: bool) -> String {
+    let list = if list { "List" } else { "" };
+    if resource.custom.is_some() {
+        return format!("*unstructured.Unstructured{list}");
+    }
+    let package = match &*resource.group {
+        "" | "events.k8s.io" => "core",
+        "internal.apiserver.k8s.io" => "apiserverinternal",
+        other => other.split('.').next().unwrap_or_default(),
+    };
+    format!("*{package}.{}{list}", resource.kind)
 }
 
 pub(crate) fn of_headers(

@@ -65,7 +65,7 @@ impl<'a> Show<'a> {
         match self.accepted.view {
             View::Whole => object,
             View::Table(version) => table::of_one(self, version, object),
-            View::Metadata(version) => partial(version, object),
+            View::Metadata(version) | View::MetadataList(version) => partial(version, object),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
-    fn item_value(&self, mut object: Value) -> Value {
+    pub(crate) fn item_value(&self, mut object: Value) -> Value {
         match self.accepted.view {
             View::Whole => {
                 if self.resource.custom.is_none()
@@ -101,7 +101,7 @@ impl<'a> Show<'a> {
                 object
             }
             View::Table(version) => table::row(self, version, object),
-            View::Metadata(version) => partial(version, object),
+            View::Metadata(version) | View::MetadataList(version) => partial(version, object),
         }
     }
 
@@ -125,14 +125,14 @@ impl<'a> Show<'a> {
     }
 
     /// The beginning of a list answer up to its first item, and what follows the last.
-    pub(crate) fn list_frame(&self, metadata: Object) -> (Vec<u8>, &'static [u8]) {
+    pub(crate) fn list_frame(&self, mut metadata: Object) -> (Vec<u8>, &'static [u8]) {
         let (kind, api_version) = match self.accepted.view {
             View::Whole => (
                 self.resource.list_kind.clone().unwrap_or_default(),
                 self.resource.api_version(),
             ),
             View::Table(version) => ("Table".into(), format!("meta.k8s.io/{version}")),
-            View::Metadata(version) => (
+            View::Metadata(version) | View::MetadataList(version) => (
                 "PartialObjectMetadataList".into(),
                 format!("meta.k8s.io/{version}"),
             ),
@@ -146,6 +146,12 @@ impl<'a> Show<'a> {
         });
         json::write_str(&mut out, if custom { &api_version } else { &kind });
         if custom {
+            // Upstream's lists without a Go type always say so.
+            metadata.get_or_insert("continue");
+            if metadata.get("continue").is_some_and(Value::is_null) {
+                metadata.insert("continue", "");
+            }
+            metadata.sort_keys();
             // Maps come in the order of their keys: the items before the kind would delay it, so kind leads here.
             out.extend_from_slice(b",\"kind\":");
             json::write_str(&mut out, &kind);

@@ -43,9 +43,9 @@ fn has_status(resource: &Resource) -> bool {
 pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<String> {
     let resource = &write.ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    if let Some(custom) = &resource.custom {
+    if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
-        return custom.deprecation.iter().cloned().collect();
+        return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(write);
@@ -61,9 +61,9 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
     let resource = &write.ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     let subresource = subresource(write);
-    if let Some(custom) = &resource.custom {
+    if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
-        return custom.deprecation.iter().cloned().collect();
+        return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(write);
@@ -190,6 +190,12 @@ pub(crate) fn is_held(resource: &Resource, object: &Value) -> bool {
     }
     let finalizers = object.at(&["spec", "finalizers"]).and_then(Value::as_array);
     finalizers.is_some_and(|it| !it.is_empty())
+}
+
+/// Kinds whose end upstream has written by hand.
+pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
+    resource.is("", "namespaces")
+        || resource.is("apiextensions.k8s.io", "customresourcedefinitions")
 }
 
 /// What a first deletion has to wait for: a definition goes after its objects.

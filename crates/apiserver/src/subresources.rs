@@ -36,7 +36,10 @@ pub(crate) async fn answer(
         Verb::Delete => Allowed::Delete,
         _ => return Err(verbs::not_allowed()),
     };
-    if !sub.verbs.contains(verb) || (ask.resource.namespaced && ask.info.namespace.is_empty()) {
+    if !verbs::exists(ask) {
+        return Err(documents::no_resource());
+    }
+    if !sub.verbs.contains(verb) || ask.method == http::Method::HEAD {
         return Err(verbs::not_allowed());
     }
     match name {

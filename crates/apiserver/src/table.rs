@@ -9,6 +9,7 @@ use store::Revision;
 
 use crate::catalog::Resource;
 use crate::convert;
+use crate::negotiate::{Accepted, View};
 use crate::request::Query;
 use crate::show::{Show, partial};
 
@@ -22,15 +23,21 @@ pub(crate) enum Include {
 }
 
 impl Include {
-    pub(crate) fn of(query: &Query) -> Result<Self, Status> {
+    /// Only tables ask.
+    pub(crate) fn of(query: &Query, accepted: Accepted) -> Result<Self, Status> {
+        if !matches!(accepted.view, View::Table(_)) {
+            return Ok(Self::default());
+        }
         match query.get("includeObject") {
             None | Some("" | "Metadata") => Ok(Self::Metadata),
             Some("None") => Ok(Self::None),
             Some("Object") => Ok(Self::Object),
-            Some(other) => Err(Status::bad_request(format!(
-                "unrecognized includeObject value: {}",
-                meta::go::quote(other)
-            ))),
+            Some(other) => {
+                let allowed = "must be 'Metadata', 'Object', 'None', or empty";
+                let error = meta::field::Error::invalid("includeObject", other, allowed);
+                let text = format!("Unable to convert to Table as requested: {error}");
+                Err(Status::bad_request(text))
+            }
         }
     }
 }

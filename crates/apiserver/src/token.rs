@@ -1,10 +1,15 @@
 //! Continue tokens: where the next page begins and at which revision, as kube-apiserver writes them.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use json::{Value, json};
 use meta::Status;
 use store::Revision;
+
+/// As Go reads it.
+const ALPHABET: GeneralPurpose =
+    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +35,10 @@ impl Continue {
                 "invalid continue token: continue key is not valid: {what}"
             ))
         };
-        let bytes = URL_SAFE_NO_PAD
-            .decode(token)
-            .map_err(|error| invalid(&error.to_string()))?;
+        let bytes = ALPHABET.decode(token).map_err(|_| {
+            let at = illegal(token);
+            invalid(&format!("illegal base64 data at input byte {at}"))
+        })?;
         let value = json::parse(&bytes).map_err(|error| invalid(&error.to_string()))?;
         if value.str_at(&["v"]) != Some("meta.k8s.io/v1") {
             return Err(invalid("server does not recognize this encoded version"));
@@ -76,9 +82,16 @@ impl Continue {
     }
 }
 
+/// Where Go gives up.
+fn illegal(token: &str) -> usize {
+    let known = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_');
+    let found = token.bytes().position(|it| !known(&it));
+    found.unwrap_or_else(|| token.len().saturating_sub(1))
+}
+
 fn encode(rv: i64, start: &str) -> String {
     let value = json!({"v": "meta.k8s.io/v1", "rv": rv, "start": start});
-    URL_SAFE_NO_PAD.encode(json::to_vec(&value))
+    ALPHABET.encode(json::to_vec(&value))
 }
 
 /// A key right before another: nothing lies between them.

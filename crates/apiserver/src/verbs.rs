@@ -32,6 +32,9 @@ pub(crate) async fn answer(
     if !ask.info.subresource.is_empty() {
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
+    if !exists(ask) {
+        return Err(crate::documents::no_resource());
+    }
     if !allows(ask) {
         return Err(not_allowed());
     }
@@ -81,15 +84,22 @@ fn allows(ask: &Ask<'_>) -> bool {
         Verb::Update | Verb::Patch => named,
         _ => true,
     };
-    let namespaced = ask.resource.namespaced;
-    let whole = ask.info.namespace.is_empty();
-    let placed = match ask.info.verb {
-        // All namespaces can be read at once; what is written or named is in one.
-        Verb::List | Verb::Watch => namespaced || whole,
-        _ if namespaced => !whole,
-        _ => whole || ask.resource.is("", "namespaces"),
-    };
-    verbs.contains(verb) && fits && placed
+    // All namespaces can be read at once, and not written.
+    let reads = matches!(ask.info.verb, Verb::List | Verb::Watch);
+    let placed = reads || !ask.resource.namespaced || !ask.info.namespace.is_empty();
+    verbs.contains(verb) && fits && placed && ask.method != http::Method::HEAD
+}
+
+/// Whether there is such a path at all, whatever is done there.
+pub(crate) fn exists(ask: &Ask<'_>) -> bool {
+    // The name of a list is that of its field selector.
+    let lists = matches!(ask.info.verb, Verb::List | Verb::Watch);
+    let (named, whole) = (!ask.info.name.is_empty(), ask.info.namespace.is_empty());
+    if ask.resource.namespaced {
+        lists || !(named && whole)
+    } else {
+        whole || ask.resource.is("", "namespaces")
+    }
 }
 
 pub(crate) fn not_allowed() -> Status {
@@ -104,7 +114,8 @@ pub(crate) fn not_allowed() -> Status {
 
 async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
-    let include = Include::of(ask.query)?;
+    respond::fits(ask, accepted, false)?;
+    let include = Include::of(ask.query, accepted)?;
     let asked = object::asked_version(ask.query.get("resourceVersion").unwrap_or_default())?;
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     let snapshot = match asked {
@@ -128,10 +139,9 @@ async fn create(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "CreateOptions")?;
-    let (object, warnings) = read(api, ask, body).await?;
+    let object = read(api, ask, body).await?;
     let write = Write::new(api, ask, options);
-    let mut written = write.create(object, false).await?;
-    written.warnings.splice(0..0, warnings);
+    let written = write.create(object, false).await?;
     show(ask, &written)
 }
 
@@ -141,7 +151,7 @@ async fn update(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "UpdateOptions")?;
-    let (object, warnings) = read(api, ask, body).await?;
+    let object = read(api, ask, body).await?;
     if object::name(&object).is_empty() {
         return Err(Status::bad_request(format!(
             "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -151,8 +161,7 @@ async fn update(
     object::check_name(&object, &ask.info.name)?;
     let write = Write::new(api, ask, options);
     let mut replace = Replace { ask, object };
-    let mut written = write.update(&ask.info.name, &mut replace).await?;
-    written.warnings.splice(0..0, warnings);
+    let written = write.update(&ask.info.name, &mut replace).await?;
     show(ask, &written)
 }
 
@@ -185,11 +194,7 @@ impl Change for Replace<'_> {
 }
 
 /// The object in a request's body, of the resource's kind.
-pub(crate) async fn read(
-    api: &Api,
-    ask: &Ask<'_>,
-    body: RequestBody,
-) -> Result<(Value, Vec<String>), Status> {
+pub(crate) async fn read(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Value, Status> {
     let format = decode::format(ask)?;
     let validation = Validation::of(ask);
     let body = body.read(api.settings.max_body_bytes).await?;
@@ -199,12 +204,13 @@ pub(crate) async fn read(
         custom: ask.resource.custom.as_deref(),
     };
     let decoded = decode::object(&body, format, validation, &expected)?;
-    Ok((decoded.object, decoded.warnings))
+    ask.warnings.add(decoded.warnings);
+    Ok(decoded.object)
 }
 
 pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
-    let show = Show::new(&ask.resource, accepted, Include::of(ask.query)?);
+    let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let body = if written.entry.modified == 0 {
         let mut object = crate::convert::decode(&ask.resource, &written.entry.value, 0)?;
         object::forget_version(&mut object);
@@ -217,9 +223,8 @@ pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, S
     } else {
         StatusCode::OK
     };
-    let mut response = respond::with_code(code, accepted.format.content_type(), body);
-    respond::warn(&mut response, &written.warnings);
-    Ok(response)
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(code, media, body))
 }
 
 /// What the query of a write says, checked.

@@ -30,7 +30,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     let options = ask.list_options()?;
     let filter = Filter::new(&ask.resource, &options)?;
     let range = ask.watch_range();
-    let include = table::Include::of(ask.query)?;
+    let include = table::Include::of(ask.query, accepted)?;
     let deadline = Instant::now() + api.watch_time(options.timeout_seconds);
     let mut stream = Stream {
         api: api.clone(),
@@ -271,7 +271,7 @@ impl Stream {
         let (kind, api_version) = match self.accepted.view {
             View::Whole => (self.resource.kind.clone(), self.resource.api_version()),
             View::Table(version) => ("Table".into(), format!("meta.k8s.io/{version}")),
-            View::Metadata(version) => (
+            View::Metadata(version) | View::MetadataList(version) => (
                 "PartialObjectMetadata".into(),
                 format!("meta.k8s.io/{version}"),
             ),

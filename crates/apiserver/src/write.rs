@@ -38,7 +38,6 @@ pub(crate) struct Written {
     pub created: bool,
     /// It was not written, or it is gone.
     pub is_stored: bool,
-    pub warnings: Vec<String>,
 }
 
 /// What a write is about.
@@ -124,23 +123,41 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// What admission has to say to a thing done to an object, before it is done; warnings come back.
+    /// What admission has to say to a thing done to an object, before it is done.
     pub(crate) async fn act(
         &self,
         operation: Operation,
         name: &str,
         action: &mut Value,
-    ) -> Result<Vec<String>, Status> {
+    ) -> Result<(), Status> {
         let gvr = self.resource().gvr();
         let request = self.request(operation, &gvr, name, None);
         let mut admitting = Admitting::new(action.take());
-        self.api.admission.admit(&request, &mut admitting).await?;
-        self.api
-            .admission
-            .validate(&request, &mut admitting)
-            .await?;
+        self.admit(&request, &mut admitting).await?;
+        self.validate(&request, &mut admitting).await?;
         *action = admitting.object;
-        Ok(admitting.warnings)
+        Ok(())
+    }
+
+    /// Mutating admission; whoever refuses may have said something before.
+    pub(crate) async fn admit(
+        &self,
+        request: &Request<'_>,
+        admitting: &mut Admitting,
+    ) -> Result<(), Status> {
+        let done = self.api.admission.admit(request, admitting).await;
+        self.ask.warnings.add(admitting.warnings.drain(..));
+        done
+    }
+
+    pub(crate) async fn validate(
+        &self,
+        request: &Request<'_>,
+        admitting: &mut Admitting,
+    ) -> Result<(), Status> {
+        let done = self.api.admission.validate(request, admitting).await;
+        self.ask.warnings.add(admitting.warnings.drain(..));
+        done
     }
 
     fn resource(&self) -> &Resource {
@@ -188,7 +205,7 @@ impl<'a> Write<'a> {
         let mut admitting = Admitting::new(object);
         let gvr = resource.gvr();
         let request = self.request(Operation::Create, &gvr, &name, None);
-        self.api.admission.admit(&request, &mut admitting).await?;
+        self.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
             strategy::default(resource, &mut object)?;
@@ -200,13 +217,10 @@ impl<'a> Write<'a> {
         allocate::normalize(resource, &mut object);
         guard::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
+        self.ask.warnings.add(warnings);
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         admitting.object = object;
-        self.api
-            .admission
-            .validate(&request, &mut admitting)
-            .await?;
-        warnings.append(&mut admitting.warnings);
+        self.validate(&request, &mut admitting).await?;
         let object = admitting.object;
         if object
             .str_at(&["metadata", "resourceVersion"])
@@ -223,14 +237,14 @@ impl<'a> Write<'a> {
             if self.api.latest().await?.get(key.as_bytes()).is_some() {
                 return Err(Status::already_exists(&resource.group_resource(), name));
             }
-            return Ok(self.written(key, value, 0, true, warnings));
+            return Ok(self.written(key, value, 0, true));
         }
         let lease = self.api.lease(resource).await?;
         let txn = Txn::new()
             .when(Condition::Absent(key.clone().into()))
             .put_leased(key.clone(), value.clone(), lease);
         match self.api.store.txn(beside.add_to(txn)).await {
-            Ok(done) => Ok(self.written(key, value, done.revision, true, warnings)),
+            Ok(done) => Ok(self.written(key, value, done.revision, true)),
             Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
                 // Somebody else took the same address or port in this moment.
                 Err(self.modified(name))
@@ -306,7 +320,6 @@ impl<'a> Write<'a> {
         if !managed && !self.own {
             managed::update(self, Some(live), &mut object);
         }
-        self.prepare_update(&mut object, live);
         let gvr = resource.gvr();
         let face = match self.seen {
             Seen::Face(face) => Some(face.of(live)),
@@ -319,7 +332,7 @@ impl<'a> Write<'a> {
         let before = object.clone();
         if is_seen {
             admitting.object = self.seen.take(&mut object);
-            self.api.admission.admit(&request, &mut admitting).await?;
+            self.admit(&request, &mut admitting).await?;
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         if !is_same(&before, &object) {
@@ -333,25 +346,22 @@ impl<'a> Write<'a> {
         if !self.own {
             warnings.append(&mut strategy::validate_update(self, &object, live)?);
         }
+        self.ask.warnings.add(warnings);
         if is_seen {
             admitting.object = self.seen.take(&mut object);
-            self.api
-                .admission
-                .validate(&request, &mut admitting)
-                .await?;
+            self.validate(&request, &mut admitting).await?;
             self.seen.put_back(admitting.object.take(), &mut object);
         }
-        warnings.append(&mut admitting.warnings);
         merge::keep_times(live, &mut object);
         let value = convert::encode(resource, &object)?;
         if value == entry.value {
             // Nothing changed: no write, no event, the same resource version.
-            let mut written = self.written(key.to_owned(), value, entry.modified, false, warnings);
+            let mut written = self.written(key.to_owned(), value, entry.modified, false);
             written.is_stored = true;
             return Ok(written);
         }
         if self.options.dry_run {
-            return Ok(self.written(key.to_owned(), value, entry.modified, false, warnings));
+            return Ok(self.written(key.to_owned(), value, entry.modified, false));
         }
         let condition = Condition::Unchanged(key.to_owned().into(), entry.modified);
         let finished = strategy::is_finished(resource, &object);
@@ -363,7 +373,7 @@ impl<'a> Write<'a> {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
         match self.api.store.txn(txn).await {
-            Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false, warnings)),
+            Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
             Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
             Err(error) => Err(failure::of_store(&error)),
         }
@@ -434,14 +444,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    fn written(
-        &self,
-        key: String,
-        value: Bytes,
-        revision: u64,
-        created: bool,
-        warnings: Vec<String>,
-    ) -> Written {
+    fn written(&self, key: String, value: Bytes, revision: u64, created: bool) -> Written {
         Written {
             entry: Entry {
                 key: key.into(),
@@ -452,7 +455,6 @@ impl<'a> Write<'a> {
             },
             created,
             is_stored: !self.options.dry_run,
-            warnings,
         }
     }
 }

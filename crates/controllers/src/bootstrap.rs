@@ -68,6 +68,7 @@ pub(crate) async fn late(client: Local, client_authorities: String) {
 
 async fn finish(client: &Local, client_authorities: &str) -> Result<(), Status> {
     range_is_ready(client).await?;
+    token_tracking(client).await?;
     trust(client, client_authorities).await
 }
 
@@ -104,6 +105,7 @@ pub(crate) async fn service(client: &Local) -> Result<(), Status> {
             "clusterIP": (api.settings.services.first().to_string()),
             "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": (i64::from(api.documents.port()))}],
             "sessionAffinity": "None",
+            "ipFamilyPolicy": "SingleStack",
         },
     });
     ensure(client, "/api/v1/namespaces/default/services", &service).await
@@ -136,10 +138,39 @@ async fn range_is_ready(client: &Local) -> Result<(), Status> {
         reason: "",
         message: "Kubernetes default Service CIDR is ready",
     };
-    if condition::set(&mut range, &ready) {
-        client.update(&format!("{path}/status"), &range).await?;
+    if !condition::set(&mut range, &ready) {
+        return Ok(());
     }
-    Ok(())
+    let mut ready = condition::get(&range, "Ready").cloned().unwrap_or_default();
+    if let Some(fields) = ready.as_object_mut() {
+        fields.remove("reason");
+    }
+    let status = json!({
+        "kind": "ServiceCIDR",
+        "apiVersion": "networking.k8s.io/v1",
+        "metadata": {"name": "kubernetes"},
+        "status": {"conditions": [ready]},
+    });
+    let manager = "kubernetes-service-cidr-controller";
+    client
+        .apply(&format!("{path}/status"), &status, manager)
+        .await
+        .map(|_| ())
+}
+
+/// Since when uses of old service account tokens are noted (KEP-2799).
+async fn token_tracking(client: &Local) -> Result<(), Status> {
+    let now = condition::now();
+    let map = json!({
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": "kube-apiserver-legacy-service-account-token-tracking",
+            "namespace": "kube-system",
+        },
+        "data": {"since": (now.split('T').next().unwrap_or_default())},
+    });
+    ensure(client, "/api/v1/namespaces/kube-system/configmaps", &map).await
 }
 
 /// Tells servers beside us which client certificates count.

@@ -166,10 +166,10 @@ async fn count(client: &Local, definition: &Value) -> Result<usize, Status> {
 
 /// Says how many are left.
 async fn delete_all(client: &Local, definition: &Value) -> Result<usize, Status> {
-    let all = objects(client, definition).await?;
     let Some(resource) = resource(client, definition) else {
-        return Ok(0);
+        return client.delete_unserved(definition).await;
     };
+    let all = objects(client, definition).await?;
     let namespaces: BTreeSet<&str> = all.iter().map(namespace).collect();
     for namespace in namespaces {
         let path = collection(&resource, namespace);

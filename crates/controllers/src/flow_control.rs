@@ -15,6 +15,9 @@ use crate::queue::{Outcome, Queue};
 const SCHEMAS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
 const LEVELS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations";
 const AUTO: &str = "apf.kubernetes.io/autoupdate-spec";
+/// As upstream's two halves sign what they write.
+const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
+const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Name, shares, lendable percent, and queues, hand size and length of a queue.
@@ -63,7 +66,14 @@ async fn reconcile(client: &Local) -> Result<(), Status> {
         mark(&mut schema, &levels).then(|| {
             let client = client.clone();
             let path = format!("{SCHEMAS}/{}/status", name(&schema));
-            async move { client.update(&path, &schema).await.map(|_| ()) }
+            let found = condition::get(&schema, "Dangling").cloned();
+            let status = json!({
+                "kind": "FlowSchema",
+                "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+                "metadata": {"name": (name(&schema))},
+                "status": {"conditions": [(found.unwrap_or_default())]},
+            });
+            async move { client.apply(&path, &status, CONSUMER).await.map(|_| ()) }
         })
     });
     crate::bootstrap::all(changed).await
@@ -100,7 +110,8 @@ async fn ensure(client: &Local, path: &str, wanted: Vec<Value>) -> Result<Vec<Va
             mandatory || annotation(live, AUTO) == Some("true")
         };
         let client = client.clone();
-        let (collection, one) = (path.to_owned(), format!("{path}/{}", name(&object)));
+        let collection = format!("{path}?fieldManager={PRODUCER}");
+        let one = format!("{path}/{}?fieldManager={PRODUCER}", name(&object));
         let create = live.is_none();
         let update = live.is_some_and(|it| ours(it) && it.get("spec") != object.get("spec"));
         (create || update).then_some(async move {

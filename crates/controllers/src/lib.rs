@@ -14,6 +14,7 @@ mod garbage;
 mod identity;
 mod informer;
 mod namespace;
+mod protection;
 mod queue;
 mod root_ca;
 mod selection;
@@ -25,6 +26,8 @@ use std::sync::Arc;
 use apiserver::local::Local;
 use auth::pki::{CertificateAuthority, CertifiedKey};
 use tokio::task::JoinSet;
+
+use protection::Protected::{AttributesClasses, Claims, Volumes};
 
 pub use selection::{Selection, UnknownController};
 
@@ -49,12 +52,13 @@ pub struct Config {
 pub struct Controllers(JoinSet<()>);
 
 impl Controllers {
-    /// Starts those that are selected. They end when the server is told to stop.
-    pub fn start(client: &Local, config: Config) -> Self {
+    /// Starts those that are selected: upstream has some of them in its server, and others beside it. They end when the
+    /// server is told to stop.
+    pub fn start(server: &Local, beside: &Local, config: Config) -> Self {
         let authority = config.authority.as_ref();
         let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
         let mut tasks = Tasks {
-            client: client.clone(),
+            client: server.clone(),
             selection: config.selection,
             set: JoinSet::new(),
         };
@@ -62,20 +66,24 @@ impl Controllers {
         tasks.add("cluster-bootstrap-controller", |client| {
             bootstrap::late(client, authorities)
         });
-        tasks.add("namespace-controller", namespace::run);
-        tasks.add("garbage-collector-controller", garbage::run);
         tasks.add("customresourcedefinition-controller", definitions::run);
-        tasks.add("serviceaccount-controller", serviceaccounts::run);
-        let root = config.root_ca;
-        tasks.add("root-ca-certificate-publisher-controller", |client| {
-            root_ca::run(client, root)
-        });
         let (advertise, identity) = (config.advertise, config.identity);
         tasks.add("kubernetes-service-controller", move |client| {
             endpoints::run(client, advertise)
         });
         tasks.add("apiserver-identity-controller", move |client| {
             identity::run(client, identity, advertise)
+        });
+        tasks.add("apiservice-registration-controller", api_services::run);
+        tasks.add("flow-control-controller", flow_control::run);
+
+        tasks.client = beside.clone();
+        tasks.add("namespace-controller", namespace::run);
+        tasks.add("garbage-collector-controller", garbage::run);
+        tasks.add("serviceaccount-controller", serviceaccounts::run);
+        let root = config.root_ca;
+        tasks.add("root-ca-certificate-publisher-controller", |client| {
+            root_ca::run(client, root)
         });
         tasks.add("clusterrole-aggregation-controller", aggregation::run);
         if let Some(authority) = authority {
@@ -92,8 +100,17 @@ impl Controllers {
             "certificatesigningrequest-cleaner-controller",
             certificates::clean,
         );
-        tasks.add("apiservice-registration-controller", api_services::run);
-        tasks.add("flow-control-controller", flow_control::run);
+        let protected = [
+            ("persistentvolumeclaim-protection-controller", Claims),
+            ("persistentvolume-protection-controller", Volumes),
+            (
+                "volumeattributesclass-protection-controller",
+                AttributesClasses,
+            ),
+        ];
+        for (name, what) in protected {
+            tasks.add(name, move |client| protection::run(client, what));
+        }
         Self(tasks.set)
     }
 

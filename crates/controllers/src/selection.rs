@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Names, and what they were called before.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 17] = [
     ("cluster-bootstrap-controller", ""),
     ("namespace-controller", "namespace"),
     ("garbage-collector-controller", "garbagecollector"),
@@ -27,6 +27,12 @@ const NAMES: [(&str, &str); 14] = [
     ("certificatesigningrequest-cleaner-controller", "csrcleaner"),
     ("apiservice-registration-controller", ""),
     ("flow-control-controller", ""),
+    (
+        "persistentvolumeclaim-protection-controller",
+        "pvc-protection",
+    ),
+    ("persistentvolume-protection-controller", "pv-protection"),
+    ("volumeattributesclass-protection-controller", ""),
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,12 +2,14 @@
 
 mod civil;
 mod duration;
+mod go_duration;
 mod parse;
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use duration::{age, human_duration, short_human_duration};
+pub use go_duration::{DurationError, parse_duration};
 
 /// `metav1.Time` and `metav1.MicroTime`, which differ in how they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

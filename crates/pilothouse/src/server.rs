@@ -49,6 +49,8 @@ pub struct Options {
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
+    /// How long the past can be listed and watched from, at least.
+    pub compaction_interval: Duration,
     /// How long requests may take to finish after the server is told to stop.
     pub grace: Duration,
 }
@@ -70,6 +72,7 @@ impl Options {
             settings: Settings::default(),
             controllers: Selection::default(),
             advertise: None,
+            compaction_interval: apiserver::compact::INTERVAL,
             grace: Duration::from_secs(10),
         }
     }
@@ -95,7 +98,7 @@ impl Server {
             .with_context(|| format!("listen on {}", options.address))?;
         let address = listener.local_addr().context("learn the own address")?;
         let (stop, stopped) = watch::channel(false);
-        let grace = options.grace;
+        let (grace, compaction) = (options.grace, options.compaction_interval);
         let serving = options
             .files
             .serving
@@ -131,14 +134,16 @@ impl Server {
         Box::pin(controllers::bootstrap::run(&client))
             .await
             .map_err(|status| anyhow!("set up the cluster: {status}"))?;
+        let server = client;
         api.set_ready();
+        tokio::spawn(apiserver::compact::run(api.clone(), compaction));
         let client = Local::new(
             api.clone(),
             User::new("system:kube-controller-manager", &["system:masters"]),
             "kube-controller-manager",
         );
         Ok(Self {
-            controllers: Controllers::start(&client, looped),
+            controllers: Controllers::start(&server, &client, looped),
             address,
             kubeconfig,
             api,

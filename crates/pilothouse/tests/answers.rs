@@ -1,6 +1,12 @@
 //! Answers that a kube-apiserver was asked for too: each pins a difference that was found and is gone.
 
+use std::time::Duration;
+
+use apiserver::incoming::RequestBody;
 use apiserver::local::Local;
+use apiserver::pipeline::Caller;
+use auth::User;
+use http_body_util::BodyExt as _;
 use json::{Value, json};
 use meta::Status;
 use testkit::server::Server;
@@ -175,4 +181,215 @@ async fn empty_lists_and_conversions() {
     let role = json!({"metadata": {"name": "r"}, "rules": []});
     let role = local.create(roles, &role).await.unwrap();
     assert_eq!(role.get("rules"), Some(&Value::Null));
+}
+
+/// Code, warnings and body of an answer.
+async fn ask(
+    server: &Server,
+    method: &str,
+    path: &str,
+    accept: &str,
+    body: &Value,
+) -> (u16, Vec<String>, Value) {
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("accept", accept)
+        .header("content-type", "application/json");
+    let (parts, ()) = request.body(()).expect("a request").into_parts();
+    let bytes = if body.is_null() {
+        Vec::new()
+    } else {
+        json::to_vec(body)
+    };
+    let caller = Caller::Local(User::new("admin", &["system:masters"]));
+    let api = server.local().api().clone();
+    let response = api
+        .handle(&caller, parts, RequestBody::Bytes(bytes.into()))
+        .await;
+    let code = response.status().as_u16();
+    let warnings = response.headers().get_all("warning").iter();
+    let warnings = warnings.map(|it| it.to_str().expect("text").to_owned());
+    let warnings = warnings.collect();
+    let Ok(body) = response.into_body().collect().await;
+    let body = json::parse(&body.to_bytes()).unwrap_or_default();
+    (code, warnings, body)
+}
+
+const JSON: &str = "application/json";
+
+#[tokio::test]
+async fn a_refusal_has_its_warnings() {
+    let server = Server::start().await;
+    let wrong = json!({"metadata": {"name": "Bad_"}, "more": 1});
+    let (code, warnings, _) = ask(&server, "POST", MAPS, JSON, &wrong).await;
+    let unknown = r#"299 - "unknown field \"more\"""#.to_owned();
+    assert_eq!((code, warnings), (422, vec![unknown.clone()]));
+    let (code, _, _) = ask(&server, "POST", MAPS, JSON, &map(&json!({}))).await;
+    assert_eq!(code, 201);
+    let again = json!({"metadata": {"name": "a"}, "more": 1});
+    let (code, warnings, _) = ask(&server, "POST", MAPS, JSON, &again).await;
+    assert_eq!((code, warnings), (409, vec![unknown]));
+    let endpoints = "/api/v1/namespaces/default/endpoints/none";
+    let (code, warnings, _) = ask(&server, "GET", endpoints, JSON, &Value::Null).await;
+    assert_eq!((code, warnings.len()), (404, 1));
+}
+
+#[tokio::test]
+async fn what_is_asked_for_in_the_wrong_way() {
+    let server = Server::start().await;
+    let metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    let list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    let table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    let namespace = "/api/v1/namespaces/default";
+    let no_resource = "the server could not find the requested resource";
+    let not_allowed = "the server does not allow this method on the requested resource";
+    let rows = [
+        (
+            MAPS,
+            metadata,
+            406,
+            "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+        ),
+        (
+            namespace,
+            list,
+            406,
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*core.Namespace)",
+        ),
+        (
+            "/api/v1/namespaces?includeObject=Some",
+            table,
+            400,
+            "Unable to convert to Table as requested: includeObject: Invalid value: \"Some\": must be 'Metadata', \
+             'Object', 'None', or empty",
+        ),
+        ("/api/v1/configmaps/a", JSON, 404, no_resource),
+        ("/api/v1/namespaces/default/nodes", JSON, 404, no_resource),
+        (
+            "/api/v1/namespaces?continue=bogus",
+            JSON,
+            400,
+            "invalid continue token: continue key is not valid: illegal base64 data at input byte 4",
+        ),
+        (
+            "/api/v1/namespaces/default?resourceVersion=x",
+            JSON,
+            500,
+            "resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid syntax",
+        ),
+        (
+            "/api/v1/namespaces?timeout=x",
+            JSON,
+            400,
+            "invalid timeout specified in the request URL - time: invalid duration \"x\"",
+        ),
+    ];
+    for (path, accept, code, message) in rows {
+        let (found, _, body) = ask(&server, "GET", path, accept, &Value::Null).await;
+        let text = body.str_at(&["message"]).unwrap_or_default();
+        assert_eq!((found, text), (code, message), "{path}");
+    }
+    let selected = "/api/v1/configmaps?fieldSelector=metadata.name%3Da";
+    for (path, accept) in [(MAPS, list), (namespace, metadata), (selected, JSON)] {
+        let (code, _, _) = ask(&server, "GET", path, accept, &Value::Null).await;
+        assert_eq!(code, 200, "{path}");
+    }
+    let (code, _, _) = ask(&server, "HEAD", MAPS, JSON, &Value::Null).await;
+    assert_eq!(code, 405);
+    let (code, _, body) = ask(&server, "POST", "/api/v1/configmaps", JSON, &Value::Null).await;
+    assert_eq!((code, body.str_at(&["message"])), (405, Some(not_allowed)));
+    let statuses = "/api/v1/componentstatuses";
+    let (_, _, body) = ask(&server, "GET", statuses, table, &Value::Null).await;
+    let rows = body.get("rows").and_then(Value::as_array);
+    assert_eq!(rows.map(Vec::len), Some(1), "{body:?}");
+}
+
+/// The manager of a Scale's replicas is that of the object's.
+#[tokio::test]
+async fn a_scale_is_owned() {
+    let server = Server::start().await;
+    let local = server.local();
+    let path = "/apis/apps/v1/namespaces/default/replicasets";
+    let set = json!({"metadata": {"name": "r"}, "spec": {
+        "replicas": 1,
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        },
+    }});
+    local.create(path, &set).await.unwrap();
+    let scale = format!("{path}/r/scale");
+    let wanted = json!({
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {"name": "r"},
+        "spec": {"replicas": 3},
+    });
+    let body = json::to_vec(&wanted);
+    let request = http::Request::builder()
+        .method("PATCH")
+        .uri(format!("{scale}?fieldManager=other"))
+        .header("content-type", "application/apply-patch+yaml");
+    let (parts, ()) = request.body(()).unwrap().into_parts();
+    let caller = Caller::Local(User::new("admin", &["system:masters"]));
+    let body = RequestBody::Bytes(body.into());
+    let response = local.api().handle(&caller, parts, body).await;
+    assert_eq!(response.status().as_u16(), 409);
+    let Ok(body) = response.into_body().collect().await;
+    let body = json::parse(&body.to_bytes()).unwrap();
+    let text = "Apply failed with 1 conflict: conflict with \"testkit\" using autoscaling/v1: .spec.replicas";
+    assert_eq!(body.str_at(&["message"]), Some(text));
+
+    local.apply(&scale, &wanted, "other").await.unwrap();
+    let set = local.get(&format!("{path}/r")).await.unwrap();
+    assert_eq!(set.at(&["spec", "replicas"]), Some(&json!(3)));
+    let entries = meta::object::managed_fields(&set);
+    let other = entries
+        .iter()
+        .find(|it| it.str_at(&["manager"]) == Some("other"));
+    let fields = other.and_then(|it| it.get("fieldsV1"));
+    assert_eq!(fields, Some(&json!({"f:spec": {"f:replicas": {}}})));
+    let before = entries
+        .iter()
+        .find(|it| it.str_at(&["manager"]) == Some("testkit"));
+    let before = before.and_then(|it| it.at(&["fieldsV1", "f:spec", "f:replicas"]));
+    assert_eq!(before, None);
+}
+
+/// As with etcd's compaction: the rest of an old list can be had, as it is now.
+#[tokio::test]
+async fn a_list_goes_on_after_its_past_is_gone() {
+    let server = Server::start_with(|options| {
+        options.compaction_interval = Duration::from_millis(20);
+    })
+    .await;
+    let local = server.local();
+    let first = local.get("/api/v1/namespaces?limit=1").await.unwrap();
+    let next = first.str_at(&["metadata", "continue"]).unwrap();
+    let path = format!("/api/v1/namespaces?limit=1&continue={next}");
+    let mut count = 0;
+    let status = loop {
+        // Something must be past to be forgotten.
+        count += 1;
+        let more = json!({"metadata": {"name": (format!("m{count}"))}});
+        local.create(MAPS, &more).await.unwrap();
+        match local.get(&path).await {
+            Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            Err(status) => break status,
+        }
+        assert!(count < 20_000, "the past does not go");
+    };
+    assert_eq!(status.code, 410, "{status}");
+    let path = format!(
+        "/api/v1/namespaces?limit=1&continue={}",
+        status.continue_token
+    );
+    let rest = local.get(&path).await.unwrap();
+    assert!(
+        rest.get("items")
+            .and_then(Value::as_array)
+            .is_some_and(|it| it.len() == 1)
+    );
 }

@@ -6,5 +6,6 @@ mod controllers {
     mod custom_resources;
     mod garbage_collection;
     mod namespaces;
+    mod protection;
     mod upkeep;
 }

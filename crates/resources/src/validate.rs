@@ -206,9 +206,9 @@ fn rules(group: &str, kind: &str) -> Option<Rules> {
         }
         ("resource.k8s.io", "ResourceClaim") => of!(devices),
         ("resource.k8s.io", "ResourceClaimTemplate") => of!(devices::templates, no status),
-        ("resource.k8s.io", "DeviceClass" | "ResourceSlice" | "DeviceTaintRule") => {
-            of!(devices::classes, no status)
-        }
+        ("resource.k8s.io", "DeviceClass") => of!(devices::classes, no status),
+        ("resource.k8s.io", "ResourceSlice") => of!(devices::slices, no status),
+        ("resource.k8s.io", "DeviceTaintRule") => of!(devices::taint_rules, no status),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => of!(definitions),
         ("apiregistration.k8s.io", "APIService") => of!(definitions::services),
         ("certificates.k8s.io", "CertificateSigningRequest") => of!(certificates::requests),

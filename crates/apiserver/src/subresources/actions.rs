@@ -31,6 +31,7 @@ async fn read(
         custom: None,
     };
     let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
+    ask.warnings.add(decoded.warnings);
     Ok(decoded.object)
 }
 

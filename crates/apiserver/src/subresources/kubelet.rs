@@ -17,9 +17,13 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
     connect(api, ask).await?;
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     let snapshot = api.latest().await?;
-    let entry = snapshot
-        .get(key.as_bytes())
-        .ok_or_else(|| ask.not_found())?;
+    let entry = snapshot.get(key.as_bytes());
+    if entry.is_none() && ask.resource.is("", "services") {
+        // Upstream asks for the endpoints alone.
+        let text = format!("no endpoints available for service \"{}\"", ask.info.name);
+        return Err(Status::service_unavailable(text));
+    }
+    let entry = entry.ok_or_else(|| ask.not_found())?;
     let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
     let name = &ask.info.name;
     let (kind, sub) = (&*ask.resource.plural, &*ask.info.subresource);
@@ -33,11 +37,17 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
                     return Ok(respond::ok("text/plain", Body::empty()));
                 }
             }
-            if node.is_empty() {
-                return Err(match sub {
-                    "proxy" => Status::bad_request("address not allowed"),
-                    _ => Status::bad_request(format!("pod {name} does not have a host assigned")),
+            if sub == "proxy" {
+                let ip = object.str_at(&["status", "podIP"]).unwrap_or_default();
+                return Err(if ip.is_empty() {
+                    Status::bad_request("address not allowed")
+                } else {
+                    unreachable(&format!("pod {name}"))
                 });
+            }
+            if node.is_empty() {
+                let text = format!("pod {name} does not have a host assigned");
+                return Err(Status::bad_request(text));
             }
             // A node that nobody registered is upstream's missing pod of that name.
             let nodes = api.preferred("", "nodes");

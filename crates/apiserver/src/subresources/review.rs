@@ -10,6 +10,8 @@ use meta::Status;
 use crate::body::Body;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
+use crate::show::Show;
+use crate::table::Include;
 use crate::{clock, object, respond, show, verbs};
 
 pub(super) async fn create(
@@ -19,10 +21,10 @@ pub(super) async fn create(
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
-    let (mut review, warnings) = verbs::read(api, ask, body).await?;
+    let mut review = verbs::read(api, ask, body).await?;
     if options.dry_run {
         // A question has no effect either way.
-        return answer(accepted, &review, &warnings);
+        return answer(accepted, &review);
     }
     let kind = &*ask.resource.kind;
     let metadata = object::metadata(&mut review)?;
@@ -66,19 +68,13 @@ pub(super) async fn create(
         }
         fields.insert("status", status);
     }
-    answer(accepted, &review, &warnings)
+    answer(accepted, &review)
 }
 
-fn answer(
-    accepted: crate::negotiate::Accepted,
-    review: &Value,
-    warnings: &[String],
-) -> Result<Response<Body>, Status> {
+fn answer(accepted: crate::negotiate::Accepted, review: &Value) -> Result<Response<Body>, Status> {
     let body = show::encode(review, accepted)?;
-    let mut response =
-        respond::with_code(StatusCode::CREATED, accepted.format.content_type(), body);
-    respond::warn(&mut response, warnings);
-    Ok(response)
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
 
 async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
@@ -111,33 +107,28 @@ async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<
 
 /// Deprecated upstream, and still asked for: the store is what there is.
 pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept(ask, false)?;
+    let accepted = respond::accept(ask, true)?;
+    let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let refusing = api.store.stats().1.refusing;
     let (status, message) = match &refusing {
         None => ("True", "ok".to_owned()),
         Some(reason) => ("False", reason.to_string()),
     };
     let one = json!({
+        "kind": "ComponentStatus",
+        "apiVersion": "v1",
         "metadata": {"name": "etcd-0"},
         "conditions": [{"type": "Healthy", "status": status, "message": message}],
     });
-    let value = if ask.info.name.is_empty() {
-        json!({"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": [one]})
-    } else if ask.info.name == "etcd-0" {
-        let mut one = one;
-        if let Some(fields) = one.as_object_mut() {
-            fields.insert("kind", "ComponentStatus");
-            fields.insert("apiVersion", "v1");
+    let body = match &*ask.info.name {
+        "" => {
+            let (mut list, end) = show.list_frame(json::Object::new());
+            json::write(&mut list, &show.item_value(one));
+            list.extend_from_slice(end);
+            show.encode(&json::parse(&list).map_err(Status::internal)?)?
         }
-        one
-    } else {
-        return Err(ask.not_found());
+        "etcd-0" => show.value(one)?,
+        _ => return Err(ask.not_found()),
     };
-    let body = show::encode(&value, accepted)?;
-    let mut response = respond::ok(accepted.format.content_type(), body);
-    respond::warn(
-        &mut response,
-        &["v1 ComponentStatus is deprecated in v1.19+".to_owned()],
-    );
-    Ok(response)
+    Ok(respond::ok(accepted.format.content_type(), body))
 }

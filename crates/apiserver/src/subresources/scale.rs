@@ -1,5 +1,7 @@
 //! `scale`: the one face that all kinds with replicas share.
 
+mod owners;
+
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -19,6 +21,7 @@ use crate::request::Verb;
 use crate::table::Include;
 use crate::write::{Change, Changed, Face, Seen, Write};
 use crate::{convert, object, patch, respond, show, verbs};
+use owners::Owners;
 
 pub(super) async fn answer(
     api: &Arc<Api>,
@@ -52,7 +55,10 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
 fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     let body = match accepted.view {
-        View::Table(version) => show::encode(&table(ask, version, scale)?, accepted)?,
+        View::Table(version) => {
+            let include = Include::of(ask.query, accepted)?;
+            show::encode(&table(include, version, scale), accepted)?
+        }
         _ => show::encode(scale, accepted)?,
     };
     Ok(respond::with_code(
@@ -63,12 +69,12 @@ fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
 }
 
 /// For `kubectl get --subresource=scale`.
-fn table(ask: &Ask<'_>, version: &'static str, scale: &Value) -> Result<Value, Status> {
+fn table(include: Include, version: &'static str, scale: &Value) -> Value {
     let (group, of, kind) = ("autoscaling", "v1", "Scale");
     let now = Time::from(SystemTime::now());
     let columns = resources::columns::definitions(group, of, kind);
     let columns = columns.iter().map(|it| meta::table::Column::from(*it));
-    let object = match Include::of(ask.query)? {
+    let object = match include {
         Include::None => Value::Null,
         Include::Metadata => show::partial(version, scale.clone()),
         Include::Object => scale.clone(),
@@ -78,13 +84,13 @@ fn table(ask: &Ask<'_>, version: &'static str, scale: &Value) -> Result<Value, S
         "object": object,
     });
     let revision = scale.at(&["metadata", "resourceVersion"]).cloned();
-    Ok(json!({
+    json!({
         "kind": "Table",
         "apiVersion": (format!("meta.k8s.io/{version}")),
         "metadata": {"resourceVersion": (revision.unwrap_or_default())},
         "columnDefinitions": (columns.map(|it| it.to_value()).collect::<Value>()),
         "rows": [row],
-    }))
+    })
 }
 
 async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Response<Body>, Status> {
@@ -100,6 +106,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
     let bytes = body.read(api.settings.max_body_bytes).await?;
+    let manager = options.field_manager.clone();
     let mut write = Write::new(api, ask, options);
     write.kind = kind.clone();
     let face = ScaleOf(ask);
@@ -108,6 +115,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
         ask,
         kind: &kind,
         schema: schema.as_ref(),
+        owners: Owners::new(api, ask, &kind, schema.as_ref(), &manager),
         how: if patches {
             How::Patch(patch::Document::read(ask, &bytes)?)
         } else {
@@ -117,9 +125,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     };
     let written = write.update(&ask.info.name, &mut change).await?;
     let object = convert::decode(&ask.resource, &written.entry.value, written.entry.modified)?;
-    let mut response = shown(ask, &of(ask, &object))?;
-    respond::warn(&mut response, &written.warnings);
-    Ok(response)
+    shown(ask, &of(ask, &object))
 }
 
 /// What admission sees: the Scale, not what it scales.
@@ -147,6 +153,7 @@ struct SetScale<'a> {
     ask: &'a Ask<'a>,
     kind: &'a GroupVersionKind,
     schema: Option<&'a Schema>,
+    owners: Owners<'a>,
     how: How,
     validation: Validation,
 }
@@ -156,20 +163,25 @@ impl Change for SetScale<'_> {
         let Some(live) = live else {
             return Err(self.ask.not_found());
         };
-        let before = of(self.ask, live);
+        let mut before = of(self.ask, live);
+        self.owners.show(live, &mut before)?;
         let expected = Expected {
             kind: self.kind,
             schema: self.schema,
             custom: None,
         };
-        let scale = match &self.how {
+        let mut scale = match &self.how {
             How::Replace(bytes) => {
                 let format = decode::format(self.ask)?;
                 decode::object(bytes, format, self.validation, &expected)?.object
             }
+            How::Patch(body) if body.kind == patch::Kind::Apply => {
+                let force = self.ask.query.flag("force");
+                self.owners.apply(&before, &body.value, force)?
+            }
             How::Patch(body) => {
                 let patched = body.apply(&before, self.schema)?;
-                decode::patched(patched, Vec::new(), self.validation, &expected)?.object
+                body.decode(patched, self.validation, &expected)?.object
             }
         };
         object::check_name(&scale, &self.ask.info.name)?;
@@ -187,7 +199,11 @@ impl Change for SetScale<'_> {
             let kind = GroupKind::new("autoscaling", "Scale");
             return Err(Status::invalid(&kind, &self.ask.info.name, &[error]));
         }
+        if !matches!(&self.how, How::Patch(body) if body.kind == patch::Kind::Apply) {
+            self.owners.track(&before, &mut scale);
+        }
         let mut new = live.clone();
+        self.owners.put_back(&scale, &mut new)?;
         set(&mut new, &path(self.ask, Part::Spec), replicas.into());
         let version = scale
             .str_at(&["metadata", "resourceVersion"])
@@ -196,7 +212,7 @@ impl Change for SetScale<'_> {
         let exact = !version.is_empty() && matches!(self.how, How::Replace(_));
         Ok(Changed {
             object: new,
-            managed: false,
+            managed: true,
             exact,
         })
     }

@@ -30,7 +30,7 @@ pub(super) async fn create(
     };
     let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
     let mut request = decoded.object;
-    let mut warnings = decoded.warnings;
+    ask.warnings.add(decoded.warnings);
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
     let account = api
         .find("", "serviceaccounts", namespace, name)
@@ -68,7 +68,7 @@ pub(super) async fn create(
         .iter()
         .all(|it| audiences.contains(it));
     let expires = expiration(seconds, 0, bound.pod.is_some(), own);
-    warnings.extend(expires.warning.clone());
+    ask.warnings.add(expires.warning.clone());
     let id = random::uid();
     let pair = |it: &'_ Option<(String, String)>| it.clone();
     let (pod, secret, node) = (pair(&bound.pod), pair(&bound.secret), pair(&bound.node));
@@ -104,10 +104,8 @@ pub(super) async fn create(
         );
     }
     let body = show::encode(&request, accepted)?;
-    let mut response =
-        respond::with_code(StatusCode::CREATED, accepted.format.content_type(), body);
-    respond::warn(&mut response, &warnings);
-    Ok(response)
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
 
 /// What the token dies with: name and uid.

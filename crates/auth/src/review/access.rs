@@ -153,6 +153,12 @@ fn selector_text(selector: &Value, key: &str) -> (String, bool) {
     (terms.join(","), complete)
 }
 
+/// A path and a verb as upstream's internal type prints them.
+fn printed(attributes: &Value) -> Value {
+    let text = |key| attributes.str_at(&[key]).unwrap_or_default();
+    json::json!({"Path": (text("path")), "Verb": (text("verb"))})
+}
+
 /// What is wrong with a review, by its kind.
 pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
     let null = Value::Null;
@@ -163,7 +169,7 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
     if resource.is_some() == path.is_some() {
         faults.push(Fault::invalid(
             "spec",
-            path.cloned().unwrap_or_default(),
+            path.map(printed).unwrap_or_default(),
             "exactly one of nonResourceAttributes or resourceAttributes must be specified",
         ));
     }

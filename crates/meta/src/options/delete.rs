@@ -82,7 +82,10 @@ impl DeleteOptions {
         }
         if !matches!(object::kind(body), "" | "DeleteOptions") {
             let (kind, version) = (quote(object::kind(body)), quote(object::api_version(body)));
-            let message = format!("no kind {kind} is registered for version {version}");
+            let message = format!(
+                "no kind {kind} is registered for version {version} in scheme \
+                 \"pkg/apis/meta/internalversion/scheme/register.go:27\""
+            );
             return Err(Status::bad_request(message));
         }
         let mut options = Self::default();

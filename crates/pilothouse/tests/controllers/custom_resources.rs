@@ -88,3 +88,28 @@ async fn a_name_is_free_again_when_its_definition_is_gone() {
         .await;
     cluster.stop().await;
 }
+
+#[tokio::test]
+async fn objects_that_nobody_is_served_go_with_their_definition() {
+    let cluster = Cluster::start().await;
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    let widgets = "/apis/example.com/v1/namespaces/default/widgets";
+    cluster
+        .create(DEFINITIONS, definition("widgets", "Widget"))
+        .await;
+    cluster.until(widgets, |_| true).await;
+    let widget =
+        json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": "old"}});
+    cluster.create(widgets, widget).await;
+    let hidden = json!([{"op": "replace", "path": "/spec/versions/0/served", "value": false}]);
+    let hidden = cluster.client.json_patch(&path, &hidden).await;
+    hidden.expect("a version need not be served");
+    cluster.delete(&path, "Background").await;
+    cluster.until_gone(&path).await;
+    cluster
+        .create(DEFINITIONS, definition("widgets", "Widget"))
+        .await;
+    let found = cluster.until(widgets, |_| true).await;
+    assert_eq!(found.get("items"), Some(&json!([])));
+    cluster.stop().await;
+}

@@ -48,6 +48,10 @@ pub(super) fn update(new: &mut Object, old: &Value) {
     if lost(is_exposed) && equal("externalTrafficPolicy") {
         spec.remove("externalTrafficPolicy");
     }
+    if !needs_cluster_ip(&now) {
+        // Upstream hides it from all who read.
+        spec.remove("internalTrafficPolicy");
+    }
     if !is_balanced(&now)
         && let Some(status) = made(new, "status")
     {

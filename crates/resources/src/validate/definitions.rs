@@ -1,6 +1,6 @@
 //! Custom resource definitions and API services: names, versions and conversion. Schemas have rules of their own.
 
-use json::Value;
+use json::{Value, json};
 use meta::names;
 
 use super::errors::Errors;
@@ -14,6 +14,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     metadata(e, it);
     let spec = it.child("spec");
     self::spec(e, &spec);
+    // Nobody has accepted any names yet.
     rest(e, it, None);
 }
 
@@ -56,7 +57,9 @@ fn metadata(e: &mut Errors, it: &Field) {
 
 fn rest(e: &mut Errors, it: &Field, old: Option<&Field>) {
     let status = it.child("status");
-    accepted_names(e, &status.child("acceptedNames"));
+    if old.is_some() {
+        accepted_names(e, &status.child("acceptedNames"));
+    }
     stored_versions(
         e,
         &status.child("storedVersions"),
@@ -180,6 +183,11 @@ fn spec(e: &mut Errors, it: &Field) {
         let name = "additionalPrinterColumns";
         columns(e, &it.child(name).with(first.child(name).value));
     }
+    let selectable = "selectableFields";
+    if alike(&versions, selectable) && !versions.items().any(|it| it.has("schema")) {
+        let why = "may only be set when validations.schema is included";
+        e.invalid_value(&it.child(selectable), "", why);
+    }
     conversion(e, it);
 }
 
@@ -210,14 +218,36 @@ fn versions(e: &mut Errors, all: &Field) {
             .any(|other| text(other, "name") == text(it, "name"))
     };
     if all.list().iter().enumerate().any(again) {
-        e.invalid(all, "must contain unique version names");
+        e.invalid_value(all, printed(all), "must contain unique version names");
     }
     if all.items().filter(|it| it.flag("storage")).count() != 1 {
-        e.invalid(
-            all,
-            "must have exactly one version marked as storage version",
-        );
+        let why = "must have exactly one version marked as storage version";
+        e.invalid_value(all, printed(all), why);
     }
+}
+
+/// As upstream's internal type prints versions. What all of them say alike it keeps elsewhere; what they do not, we
+/// print as it was written.
+fn printed(all: &Field) -> Value {
+    let each = |version: &Value| {
+        let kept = |name: &str| match version.get(name) {
+            Some(value) if !alike(all, name) => value.clone(),
+            _ => Value::Null,
+        };
+        let flag = |name: &str| version.get(name).and_then(Value::as_bool) == Some(true);
+        json!({
+            "Name": (text(version, "name")),
+            "Served": (flag("served")),
+            "Storage": (flag("storage")),
+            "Deprecated": (flag("deprecated")),
+            "DeprecationWarning": (version.get("deprecationWarning").cloned().unwrap_or_default()),
+            "Schema": (kept("schema")),
+            "Subresources": (kept("subresources")),
+            "AdditionalPrinterColumns": (kept("additionalPrinterColumns")),
+            "SelectableFields": (kept("selectableFields")),
+        })
+    };
+    all.list().iter().map(each).collect()
 }
 
 fn deprecation(e: &mut Errors, version: &Field) {

@@ -1,4 +1,7 @@
-//! Claims of devices and their classes: their shape. What is allocated, and expressions, are not looked at.
+//! Claims of devices and their classes. What is allocated is not looked at.
+
+mod parts;
+pub(super) mod slices;
 
 use json::Value;
 
@@ -29,7 +32,7 @@ fn claim(e: &mut Errors, it: &Field) {
     for request in requests.items() {
         self::request(e, &request);
     }
-    e.late(|e| duplicates(e, &requests));
+    e.late(|e| listed_twice(e, &requests));
     let known = |name: &str| {
         let (name, sub) = name
             .split_once('/')
@@ -41,14 +44,55 @@ fn claim(e: &mut Errors, it: &Field) {
         own.is_some()
             && sub.is_none_or(|sub| subs.into_iter().flatten().any(|it| text(it, "name") == sub))
     };
-    for list in ["constraints", "config"] {
-        for entry in it.child(list).items() {
-            for name in entry.child("requests").items() {
-                if !known(name.str()) {
-                    let text = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
-                    e.invalid(&name, text);
+    let named = |e: &mut Errors, entry: &Field| {
+        for name in entry.child("requests").items() {
+            let parts = name.str().split('/');
+            let whole = parts.clone().count() <= 2;
+            for part in parts.filter(|_| whole) {
+                for why in meta::names::dns1123_label(part) {
+                    e.invalid_value(&name, part, &why);
                 }
             }
+            if !whole || !known(name.str()) {
+                let text = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+                e.invalid(&name, text);
+            }
+        }
+    };
+    let constraints = it.child("constraints");
+    parts::count(e, &constraints, 32);
+    for constraint in constraints.items() {
+        named(e, &constraint);
+        self::constraint(e, &constraint);
+    }
+    let configs = it.child("config");
+    parts::count(e, &configs, 32);
+    for config in configs.items() {
+        named(e, &config);
+        parts::configuration(e, &config);
+    }
+}
+
+fn constraint(e: &mut Errors, it: &Field) {
+    let (same, distinct) = (it.child("matchAttribute"), it.child("distinctAttribute"));
+    if same.is_set() {
+        e.late(|e| parts::fully_qualified_name(e, &same));
+    } else if distinct.is_set() {
+        e.late(|e| parts::fully_qualified_name(e, &distinct));
+    } else {
+        let why = "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set";
+        e.required(it, why);
+    }
+}
+
+/// What the declarative rules say: they show all of it.
+fn listed_twice(e: &mut Errors, all: &Field) {
+    let mut found = Errors::default();
+    duplicates(&mut found, all);
+    for error in found.into_list() {
+        let twin = all.items().find(|it| it.path.to_string() == error.field);
+        if let Some(twin) = twin {
+            e.duplicate_value(&twin, twin.value.clone());
         }
     }
 }
@@ -77,10 +121,12 @@ fn request(e: &mut Errors, it: &Field) {
         }
         (true, true) => exact(e, &exactly),
         (false, false) => {
+            parts::count(e, &first, 8);
             for sub in first.items() {
                 name(e, &sub);
                 exact(e, &sub);
             }
+            e.late(|e| listed_twice(e, &first));
         }
     }
 }
@@ -97,6 +143,7 @@ fn exact(e: &mut Errors, it: &Field) {
     if e.required_text(&class) {
         e.dns_subdomain(&class);
     }
+    parts::selectors(e, &it.child("selectors"));
     let mode = it.child("allocationMode");
     match mode.str() {
         "All" if count.int() != 0 => {
@@ -106,6 +153,7 @@ fn exact(e: &mut Errors, it: &Field) {
         "ExactCount" => e.positive(&count),
         _ => e.late(|e| e.not_supported(&mode, &["All", "ExactCount"])),
     }
+    parts::tolerations(e, &it.child("tolerations"));
 }
 
 pub(super) mod templates {
@@ -126,7 +174,46 @@ pub(super) mod templates {
 }
 
 pub(super) mod classes {
-    //! `DeviceClass`, and other kinds of the cluster of which only metadata is looked at.
+    //! `DeviceClass`
+
+    use super::{Errors, Field, Named, object_meta, parts};
+
+    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+        object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
+        spec(e, &it.child("spec"));
+    }
+
+    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+        object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
+        object_meta::update(e, new, old);
+        spec(e, &new.child("spec"));
+    }
+
+    fn spec(e: &mut Errors, it: &Field) {
+        parts::selectors(e, &it.child("selectors"));
+        parts::configs(e, &it.child("config"));
+        let name = it.child("extendedResourceName");
+        if name.is_set() {
+            e.late(|e| extended(e, &name));
+        }
+    }
+
+    /// With a domain that is not ours, and fit for quotas.
+    fn extended(e: &mut Errors, at: &Field) {
+        let name = at.str();
+        if !name.contains('/') {
+            let why = "a name must be a domain-prefixed path, such as 'example.com/my-prop'";
+            e.invalid(at, why);
+        } else if name.contains("kubernetes.io/") {
+            e.invalid(at, "must not have \"kubernetes.io/\" domain");
+        } else {
+            e.invalid_all(at, meta::names::qualified_name(&format!("requests.{name}")));
+        }
+    }
+}
+
+pub(super) mod taint_rules {
+    //! `DeviceTaintRule`, of which only metadata is looked at.
 
     use super::{Errors, Field, Named, object_meta};
 

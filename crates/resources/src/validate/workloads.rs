@@ -102,7 +102,7 @@ fn counts(e: &mut Errors, status: &Field, names: &[&str], parts: &[&str], ready:
     for name in parts {
         let part = status.child(name);
         if part.int() > all {
-            e.invalid(&part, "cannot be greater than status.replicas");
+            e.invalid_value(&part, part.int(), "cannot be greater than status.replicas");
         }
     }
     let available = status.child("availableReplicas");

@@ -31,7 +31,7 @@ pub(crate) struct Etcd {
     view: Arc<View>,
     barrier: Barrier,
     reach: Reach,
-    /// The feed and the barrier's asker.
+    /// The feed, the barrier's asker, the compactor.
     tasks: Vec<AbortHandle>,
     /// Whether the store is closed. A write holds it for reading, so closing waits for the writes taken.
     closed: RwLock<bool>,

@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout};
 use crate::Config;
 use crate::backend::Etcd;
 use crate::barrier::{Asker, Barrier};
+use crate::compactor::Compactor;
 use crate::failure::Failure;
 use crate::feed::Feed;
 use crate::goal::{Reach, Trouble};
@@ -48,6 +49,14 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         view: view.clone(),
         limit: config.request_timeout,
     };
+    let mut tasks = vec![
+        tokio::spawn(feed.run()).abort_handle(),
+        tokio::spawn(asker.run()).abort_handle(),
+    ];
+    if let Some(interval) = config.compaction_interval {
+        let compactor = Compactor::new(members.clone(), view.clone());
+        tasks.push(tokio::spawn(compactor.run(interval)).abort_handle());
+    }
     // From here on the backend owns the tasks: if catching up fails it goes, and they with it.
     let backend = Etcd::new(
         members,
@@ -55,10 +64,7 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         view.clone(),
         Barrier::new(queue, reach.clone()),
         reach.clone(),
-        vec![
-            tokio::spawn(feed.run()).abort_handle(),
-            tokio::spawn(asker.run()).abort_handle(),
-        ],
+        tasks,
     );
     catch_up(&view, &reach, now, limit).await?;
     Ok(Store::new(view, Arc::new(backend), options))

@@ -34,6 +34,7 @@ mod list;
 pub mod local;
 mod lookup;
 mod managed;
+pub mod masters;
 mod metrics;
 mod negotiate;
 mod object;

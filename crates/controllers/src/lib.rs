@@ -13,6 +13,7 @@ mod flow_control;
 mod garbage;
 mod identity;
 mod informer;
+mod leader;
 mod namespace;
 mod queue;
 mod root_ca;
@@ -20,13 +21,20 @@ mod selection;
 mod serviceaccounts;
 
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use apiserver::local::Local;
 use auth::pki::{CertificateAuthority, CertifiedKey};
+use endpoints::Own;
 use tokio::task::JoinSet;
 
+pub use leader::Election;
 pub use selection::{Selection, UnknownController};
+
+/// What a server takes at most to tell the others that it goes.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What controllers must know that no object tells.
 #[derive(Debug)]
@@ -42,88 +50,158 @@ pub struct Config {
     pub advertise: (IpAddr, u16),
     /// Differs between the servers over one store, and stays over restarts.
     pub identity: String,
+    /// Given where several servers share a store: what must not run twice runs where the Lease is held.
+    pub election: Option<Election>,
 }
 
 /// Controllers that run.
 #[derive(Debug)]
-pub struct Controllers(JoinSet<()>);
+pub struct Controllers {
+    set: JoinSet<()>,
+    client: Local,
+    own: Own,
+    election: Option<Election>,
+}
 
 impl Controllers {
     /// Starts those that are selected. They end when the server is told to stop.
     pub fn start(client: &Local, config: Config) -> Self {
-        let authority = config.authority.as_ref();
-        let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
-        let mut tasks = Tasks {
-            client: client.clone(),
-            selection: config.selection,
-            set: JoinSet::new(),
-        };
-        let authorities = config.client_authorities;
-        tasks.add("cluster-bootstrap-controller", |client| {
-            bootstrap::late(client, authorities)
-        });
-        tasks.add("namespace-controller", namespace::run);
-        tasks.add("garbage-collector-controller", garbage::run);
-        tasks.add("customresourcedefinition-controller", definitions::run);
-        tasks.add("serviceaccount-controller", serviceaccounts::run);
-        let root = config.root_ca;
-        tasks.add("root-ca-certificate-publisher-controller", |client| {
-            root_ca::run(client, root)
-        });
-        let (advertise, identity) = (config.advertise, config.identity);
-        tasks.add("kubernetes-service-controller", move |client| {
-            endpoints::run(client, advertise)
-        });
-        tasks.add("apiserver-identity-controller", move |client| {
-            identity::run(client, identity, advertise)
-        });
-        tasks.add("clusterrole-aggregation-controller", aggregation::run);
-        if let Some(authority) = authority {
-            let authority = Arc::new(authority);
-            tasks.add("certificatesigningrequest-signing-controller", |client| {
-                certificates::sign(client, authority)
-            });
+        let mut set = JoinSet::new();
+        let own = Own::new(config.advertise);
+        let here = Tasks::here(&config, &own);
+        here.start(client, &mut set);
+        let elected = Tasks::elected(&config);
+        match config.election.clone() {
+            None => elected.start(client, &mut set),
+            Some(election) if !elected.0.is_empty() => {
+                let (api, client) = (client.api().clone(), client.clone());
+                let leader = client.clone();
+                let running = leader::run(leader, election, move || {
+                    let mut set = JoinSet::new();
+                    elected.start(&client, &mut set);
+                    set
+                });
+                set.spawn(async move {
+                    tokio::select! {
+                        () = api.stopping() => {}
+                        never = running => match never {},
+                    }
+                });
+            }
+            Some(_) => {}
         }
-        tasks.add(
-            "certificatesigningrequest-approving-controller",
-            certificates::approve,
-        );
-        tasks.add(
-            "certificatesigningrequest-cleaner-controller",
-            certificates::clean,
-        );
-        tasks.add("apiservice-registration-controller", api_services::run);
-        tasks.add("flow-control-controller", flow_control::run);
-        Self(tasks.set)
+        Self {
+            set,
+            client: client.clone(),
+            own,
+            election: config.election,
+        }
     }
 
-    /// Comes back when none of them does anything any more.
+    /// Comes back when none of them does anything any more. Other servers over the same store need not find out.
     pub async fn stopped(mut self) {
-        while self.0.join_next().await.is_some() {}
+        while self.set.join_next().await.is_some() {}
+        let Some(election) = self.election else {
+            return;
+        };
+        // They will find out if this fails.
+        let leave = async {
+            let _ = leader::release(&self.client, &election).await;
+            let _ = endpoints::leave(&self.client, &self.own).await;
+        };
+        let _ = tokio::time::timeout(FAREWELL, leave).await;
     }
 }
 
-struct Tasks {
-    client: Local,
-    selection: Selection,
-    set: JoinSet<()>,
-}
+type Run = Box<dyn Fn(Local) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// Controllers that are selected, to be started once or whenever we lead.
+struct Tasks(Vec<Run>);
 
 impl Tasks {
-    fn add<F>(&mut self, name: &str, run: impl FnOnce(Local) -> F)
-    where
+    /// What every server does for itself.
+    fn here(config: &Config, own: &Own) -> Self {
+        let mut tasks = Self(Vec::new());
+        let authorities = config.client_authorities.clone();
+        tasks.add(config, "cluster-bootstrap-controller", move |client| {
+            bootstrap::late(client, authorities.clone())
+        });
+        let own = own.clone();
+        tasks.add(config, "kubernetes-service-controller", move |client| {
+            endpoints::run(client, own.clone())
+        });
+        let (identity, advertise) = (config.identity.clone(), config.advertise);
+        tasks.add(config, "apiserver-identity-controller", move |client| {
+            identity::run(client, identity.clone(), advertise)
+        });
+        tasks
+    }
+
+    /// What one server does for all.
+    fn elected(config: &Config) -> Self {
+        let mut tasks = Self(Vec::new());
+        tasks.add(config, "namespace-controller", namespace::run);
+        tasks.add(config, "garbage-collector-controller", garbage::run);
+        let name = "customresourcedefinition-controller";
+        tasks.add(config, name, definitions::run);
+        tasks.add(config, "serviceaccount-controller", serviceaccounts::run);
+        let (name, root) = (
+            "root-ca-certificate-publisher-controller",
+            config.root_ca.clone(),
+        );
+        tasks.add(config, name, move |client| {
+            root_ca::run(client, root.clone())
+        });
+        let name = "clusterrole-aggregation-controller";
+        tasks.add(config, name, aggregation::run);
+        let authority = config.authority.as_ref();
+        let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
+        if let Some(authority) = authority {
+            let authority = Arc::new(authority);
+            let name = "certificatesigningrequest-signing-controller";
+            tasks.add(config, name, move |client| {
+                certificates::sign(client, authority.clone())
+            });
+        }
+        let name = "certificatesigningrequest-approving-controller";
+        tasks.add(config, name, certificates::approve);
+        let name = "certificatesigningrequest-cleaner-controller";
+        tasks.add(config, name, certificates::clean);
+        let name = "apiservice-registration-controller";
+        tasks.add(config, name, api_services::run);
+        tasks.add(config, "flow-control-controller", flow_control::run);
+        tasks
+    }
+
+    fn add<F>(
+        &mut self,
+        config: &Config,
+        name: &str,
+        run: impl Fn(Local) -> F + Send + Sync + 'static,
+    ) where
         F: Future + Send + 'static,
         F::Output: Send,
     {
-        if !self.selection.includes(name) {
+        if !config.selection.includes(name) {
             return;
         }
-        let (api, running) = (self.client.api().clone(), run(self.client.clone()));
-        self.set.spawn(async move {
-            tokio::select! {
-                () = api.stopping() => {}
-                _ = running => {}
-            }
-        });
+        self.0.push(Box::new(move |client| {
+            let running = run(client);
+            Box::pin(async move {
+                running.await;
+            })
+        }));
+    }
+
+    fn start(&self, client: &Local, set: &mut JoinSet<()>) {
+        for run in &self.0 {
+            let (api, running) = (client.api().clone(), run(client.clone()));
+            set.spawn(async move {
+                tokio::select! {
+                    () = api.stopping() => {}
+                    () = running => {}
+                }
+            });
+        }
     }
 }

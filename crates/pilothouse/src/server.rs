@@ -18,7 +18,7 @@ use auth::serviceaccount::{Issuer, PublicKey, SigningKey, Verifier, configuratio
 use auth::token_cache::TokenCache;
 use auth::token_file::StaticTokens;
 use auth::{Authorizer, Rbac, Union, User};
-use controllers::{Controllers, Selection};
+use controllers::{Controllers, Election, Selection};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use store::Store;
@@ -49,6 +49,8 @@ pub struct Options {
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
+    /// Where several servers share a store: who runs the controllers that must not run twice.
+    pub election: Election,
     /// How long requests may take to finish after the server is told to stop.
     pub grace: Duration,
 }
@@ -70,6 +72,7 @@ impl Options {
             settings: Settings::default(),
             controllers: Selection::default(),
             advertise: None,
+            election: Election::new(format!("pilothouse_{}", apiserver::random::uid())),
             grace: Duration::from_secs(10),
         }
     }
@@ -173,6 +176,7 @@ fn loops(options: &Options, address: SocketAddr) -> controllers::Config {
         authority,
         advertise: (advertise, address.port()),
         identity: format!("{advertise}:{}", address.port()),
+        election: options.store.is_shared().then(|| options.election.clone()),
     }
 }
 

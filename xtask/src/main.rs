@@ -14,10 +14,22 @@ cargo xtask COMMAND
   check     what CI checks besides the tests: format, lints, layers
   layers    only the direction of dependencies and the list of them
   tables    write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
+  on-etcd   the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   soak      crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench     side by side with etcd: prints ratios and their bars [arguments of bench-store]
   engines   the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
+
+/// Stories that are about the API, whatever the store.
+const ON_ETCD: [&str; 7] = [
+    "admission_plugins",
+    "answers",
+    "controllers",
+    "hostile",
+    "kube_rs",
+    "kubectl",
+    "webhooks",
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +38,7 @@ fn main() -> ExitCode {
         Some("check") => check(),
         Some("layers") => layers::check(),
         Some("tables") => tables::run(rest),
+        Some("on-etcd") => on_etcd(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
         Some("engines") => bench("engines", rest),
@@ -58,6 +71,15 @@ fn check() -> Outcome {
         "warnings",
     ])?;
     layers::check()
+}
+
+fn on_etcd(arguments: &[String]) -> Outcome {
+    let mut call = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    call.args(["test", "-p", "pilothouse"]);
+    for story in ON_ETCD {
+        call.args(["--test", story]);
+    }
+    run(call.args(arguments).env("PILOTHOUSE_TEST_STORE", "etcd"))
 }
 
 /// Benches are workspaces of their own: the engines they compare with are not our dependencies.

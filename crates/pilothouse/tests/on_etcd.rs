@@ -1,0 +1,14 @@
+//! The same stories on a real etcd: answers, and what a cluster does by itself. testkit puts the servers of a program
+//! with this name there; `cargo xtask on-etcd` does so with all stories.
+
+#[path = "answers.rs"]
+mod answers;
+
+mod controllers {
+    mod certificates;
+    mod cluster;
+    mod custom_resources;
+    mod garbage_collection;
+    mod namespaces;
+    mod upkeep;
+}

@@ -25,6 +25,10 @@ pub(crate) fn decode(
     let mut object = parse(resource, bytes)?;
     to_version(resource, &mut object, &resource.group, &resource.version)?;
     let foreign = bytes.starts_with(PROTOBUF);
+    if foreign {
+        // kube-apiserver leaves some defaults to whoever reads.
+        crate::strategy::default(resource, &mut object)?;
+    }
     if let Some(custom) = &resource.custom
         && revision <= custom.since
     {

@@ -224,7 +224,10 @@ impl Definitions {
     }
 
     fn set(&mut self, api: &Arc<Api>, entry: &Entry) {
-        let rows = parse(entry).map_or(Vec::new(), |definition| {
+        let resource = api.preferred("apiextensions.k8s.io", "customresourcedefinitions");
+        let definition = resource
+            .and_then(|resource| convert::decode(&resource, &entry.value, entry.modified).ok());
+        let rows = definition.map_or(Vec::new(), |definition| {
             let webhook = custom::webhook(&definition)
                 .map(|it| Converter::new(it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, api));

@@ -289,11 +289,12 @@ impl Backend for Etcd {
     fn stats(&self) -> BackendStats {
         let transactions = self.transactions.load(Ordering::Relaxed);
         let refusing = self.refusing.lock();
+        let refusing = refusing.unwrap_or_else(PoisonError::into_inner).clone();
         BackendStats {
             kind: "etcd",
             batches: transactions,
             transactions,
-            refusing: refusing.unwrap_or_else(PoisonError::into_inner).clone(),
+            refusing: refusing.or_else(|| self.barrier.trouble()),
             ..BackendStats::default()
         }
     }

@@ -42,12 +42,14 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         stall_timeout: config.stall_timeout,
     };
     let (queue, waiting) = mpsc::unbounded_channel();
+    let unanswered = Trouble::default();
     let asker = Asker {
         queue: waiting,
         members: members.clone(),
         keys: keys.clone(),
         view: view.clone(),
         limit: config.request_timeout,
+        trouble: unanswered.clone(),
     };
     let mut tasks = vec![
         tokio::spawn(feed.run()).abort_handle(),
@@ -62,7 +64,7 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         members,
         keys,
         view.clone(),
-        Barrier::new(queue, reach.clone()),
+        Barrier::new(queue, reach.clone(), unanswered),
         reach.clone(),
         tasks,
     );

@@ -49,9 +49,33 @@ impl Server {
 
     /// With other options than the usual ones.
     pub async fn start_with(change: impl FnOnce(&mut server::Options) + Send + 'static) -> Self {
+        Self::start_as(Backing::open, change).await
+    }
+
+    /// On a store that is opened on the server's runtime.
+    pub async fn start_on<F>(open: impl FnOnce() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Store>,
+    {
+        let open = || async {
+            Backing {
+                store: open().await,
+                etcd: None,
+            }
+        };
+        Self::start_as(open, |_| {}).await
+    }
+
+    async fn start_as<F>(
+        open: impl FnOnce() -> F + Send + 'static,
+        change: impl FnOnce(&mut server::Options) + Send + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Backing>,
+    {
         let (started, ready) = oneshot::channel();
         let (stop, stopped) = oneshot::channel();
-        let thread = thread::spawn(move || run(change, started, stopped));
+        let thread = thread::spawn(move || run(open, change, started, stopped));
         let (address, kubeconfig, api) = ready
             .await
             .expect("the server's thread says how its start went")
@@ -104,7 +128,8 @@ impl Drop for Server {
 
 type Started = anyhow::Result<(SocketAddr, String, Arc<Api>)>;
 
-fn run(
+fn run<F: Future<Output = Backing>>(
+    open: impl FnOnce() -> F,
     change: impl FnOnce(&mut server::Options),
     started: oneshot::Sender<Started>,
     stopped: oneshot::Receiver<()>,
@@ -116,7 +141,7 @@ fn run(
         .expect("make a runtime");
     runtime.block_on(async {
         // Gone after the server.
-        let backing = Backing::open().await;
+        let backing = open().await;
         let server = match begin(backing.store.clone(), change).await {
             Ok(server) => server,
             Err(error) => {

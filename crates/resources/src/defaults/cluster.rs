@@ -3,7 +3,7 @@
 use json::{Object, Value, json};
 
 use super::core::INLINE_VOLUME_SPEC;
-use super::rule::Lit::{Bool, Int, Str, Strs};
+use super::rule::Lit::{Bool, Int, Null, Str, Strs};
 use super::rule::Rule::{self, Amount, Do, Each, If, In, Unset, Zero};
 use super::rule::{is_zero, made, zero};
 
@@ -164,7 +164,13 @@ const AUTOSCALER: &[Rule] = &[
             If("behavior", &[Do(behavior)]),
         ],
     ),
-    In("status", &[Zero("desiredReplicas", Int(0))]),
+    In(
+        "status",
+        &[
+            Zero("desiredReplicas", Int(0)),
+            Unset("currentMetrics", Null),
+        ],
+    ),
 ];
 
 const NETWORK_POLICY: &[Rule] = &[

@@ -15,6 +15,8 @@ pub(crate) enum Lit {
     Strs(&'static [&'static str]),
     /// `{}`
     Empty,
+    /// What Go writes for a list without items that is not left out.
+    Null,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +131,7 @@ impl Lit {
             Self::Bool(it) => it.into(),
             Self::Strs(it) => it.iter().copied().collect(),
             Self::Empty => Object::new().into(),
+            Self::Null => Value::Null,
         }
     }
 }

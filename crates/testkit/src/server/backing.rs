@@ -25,14 +25,19 @@ impl Backing {
     /// Panics if etcd does not start: there is nothing to test then.
     pub async fn open() -> Self {
         let etcd = if is_asked() { shared() } else { None };
-        let store = match &etcd {
-            None => embedded::in_memory(&store::Options::default()),
-            Some(etcd) => {
-                let number = COUNT.fetch_add(1, Ordering::Relaxed);
-                on(etcd, &format!("/registry-{number}")).await
-            }
+        let Some(running) = &etcd else {
+            return Self::memory();
         };
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let store = on(running, &format!("/registry-{number}")).await;
         Self { store, etcd }
+    }
+
+    pub fn memory() -> Self {
+        Self {
+            store: embedded::in_memory(&store::Options::default()),
+            etcd: None,
+        }
     }
 }
 

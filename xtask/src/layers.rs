@@ -37,7 +37,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("store", &[]),
     ("store-etcd", &["store"]),
-    ("testkit", &["apiserver", "auth", "pilothouse", "store"]),
+    (
+        "testkit",
+        &["apiserver", "auth", "pilothouse", "store", "store-etcd"],
+    ),
     (
         "pilothouse",
         &[

@@ -14,11 +14,23 @@ cargo xtask COMMAND
   check         what CI checks besides the tests: format, lints, layers
   layers        only the direction of dependencies and the list of them
   tables        write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
+  on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
+
+/// Stories that are about the API, whatever the store.
+const ON_ETCD: [&str; 7] = [
+    "admission_plugins",
+    "answers",
+    "controllers",
+    "hostile",
+    "kube_rs",
+    "kubectl",
+    "webhooks",
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +39,7 @@ fn main() -> ExitCode {
         Some("check") => check(),
         Some("layers") => layers::check(),
         Some("tables") => tables::run(rest),
+        Some("on-etcd") => on_etcd(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
         Some("bench-server") => bench_server(rest),
@@ -69,6 +82,15 @@ fn bench_server(arguments: &[String]) -> Outcome {
         cargo(&["build", "--release", "--package", "pilothouse"])?;
     }
     bench("server", arguments)
+}
+
+fn on_etcd(arguments: &[String]) -> Outcome {
+    let mut call = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    call.args(["test", "-p", "pilothouse"]);
+    for story in ON_ETCD {
+        call.args(["--test", story]);
+    }
+    run(call.args(arguments).env("PILOTHOUSE_TEST_STORE", "etcd"))
 }
 
 /// Benches are workspaces of their own: the engines they compare with are not our dependencies.

@@ -9,8 +9,6 @@ use crate::pipeline::Api;
 pub const INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// At the end of each interval, forgets what was past at its beginning. Ends when the server is told to stop.
-///
-/// Servers over one store do so each by itself: what one has forgotten already, the store does not mind.
 pub async fn run(api: Arc<Api>, interval: Duration) {
     let mut before = api.store.latest().revision();
     loop {

@@ -25,6 +25,10 @@ pub(crate) fn decode(
     let mut object = parse(resource, bytes)?;
     if !bytes.starts_with(resource.head.as_bytes()) {
         to_version(resource, &mut object, &resource.group, &resource.version)?;
+        if bytes.starts_with(PROTOBUF) {
+            // kube-apiserver leaves some defaults to whoever reads.
+            crate::strategy::default(resource, &mut object)?;
+        }
         if let (None, Some(schema)) = (&resource.custom, &resource.schema) {
             schema::order(schema.place(), &mut object);
         }
@@ -47,13 +51,18 @@ pub(crate) fn decode(
 
 /// The object as it rests.
 pub(crate) fn parse(resource: &Resource, bytes: &[u8]) -> Result<Value, Status> {
-    if bytes.starts_with(PROTOBUF) {
-        return schema::protobuf::decode_object(bytes).map_err(Status::internal);
-    }
-    json::parse(bytes).map_err(|error| {
-        let (kind, what) = (&resource.kind, error);
+    read(bytes).map_err(|what| {
+        let kind = &resource.kind;
         Status::internal(format!("unable to decode a stored {kind}: {what}"))
     })
+}
+
+/// Any stored value: JSON, or protobuf where kube-apiserver wrote it.
+pub(crate) fn read(bytes: &[u8]) -> Result<Value, String> {
+    if bytes.starts_with(PROTOBUF) {
+        return schema::protobuf::decode_object(bytes).map_err(|error| error.to_string());
+    }
+    json::parse(bytes).map_err(|error| error.to_string())
 }
 
 /// The entries, with those that are at another version converted by the webhook of their definition, all in one call.
@@ -126,11 +135,7 @@ fn order(resource: &Resource, object: &mut Value) {
         }
         return;
     }
-    if let Some(metadata) = object.get_mut("metadata")
-        && let Some(schema) = schema::builtin().named(OBJECT_META)
-    {
-        schema::order(schema.place(), metadata);
-    }
+    order_metadata(object);
     if let Some(fields) = object.as_object_mut() {
         fields.sort_by_rank(|key| match key {
             "apiVersion" => 0,
@@ -138,6 +143,14 @@ fn order(resource: &Resource, object: &mut Value) {
             "metadata" => 2,
             _ => 3,
         });
+    }
+}
+
+fn order_metadata(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata")
+        && let Some(schema) = schema::builtin().named(OBJECT_META)
+    {
+        schema::order(schema.place(), metadata);
     }
 }
 

@@ -2,18 +2,21 @@
 //! request is answered, then followed change by change.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 
 use admission::client::Targets;
 use admission::conversion::Converter;
 use auth::Rbac;
 use json::Value;
-use store::{Entry, Event, Revision, Snapshot, WatchEnd};
+use meta::Status;
+use store::{Entry, Event, Revision, Snapshot, Watch, WatchEnd};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::catalog::{self, Catalog, Resource};
 use crate::converter::Webhook;
 use crate::pipeline::Api;
-use crate::{custom, random};
+use crate::{convert, custom, random};
 
 const RBAC: [(&str, &str); 4] = [
     ("clusterroles", "ClusterRole"),
@@ -23,9 +26,44 @@ const RBAC: [(&str, &str); 4] = [
 ];
 const DEFINITIONS: &str = "/apiextensions.k8s.io/customresourcedefinitions/";
 
+/// Who waits for a follower to be up to date.
+type Question = oneshot::Sender<()>;
+
+/// The ways to ask those who follow.
+#[derive(Debug, Default)]
+pub struct Followers(OnceLock<Vec<mpsc::UnboundedSender<Question>>>);
+
+impl Followers {
+    /// Comes back when all that is visible in the store now is learned.
+    async fn caught_up(&self) {
+        let all = self.0.get().into_iter().flatten();
+        let answers: Vec<_> = all
+            .filter_map(|follower| {
+                let (question, answer) = oneshot::channel();
+                follower.send(question).is_ok().then_some(answer)
+            })
+            .collect();
+        for answer in answers {
+            // One that has ended is as far as it will ever be.
+            let _ = answer.await;
+        }
+    }
+}
+
+impl Api {
+    /// Learns what anybody was answered before this call. For a refusal or a miss that may come from knowing too little:
+    /// other servers write too, and what is written here is learned a moment after it is acknowledged.
+    pub(crate) async fn learn(&self) -> Result<(), Status> {
+        self.latest().await?;
+        self.followers.caught_up().await;
+        Ok(())
+    }
+}
+
 /// Reads everything once, and goes on in the background until the server stops.
 pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>) {
     let snapshot = api.store.latest();
+    let mut followers = Vec::new();
     for (plural, kind) in RBAC {
         let (rbac, prefix) = (rbac.clone(), format!("/{plural}/"));
         load_rbac(&rbac, kind, &prefix, &snapshot);
@@ -35,7 +73,15 @@ pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>) {
             move |snapshot: &Snapshot| load_rbac(&again, kind, &prefix, snapshot)
         };
         let change = move |event: &Event| put_rbac(&rbac, kind, event);
-        tokio::spawn(follow(api.clone(), prefix, from, change, reload));
+        let (follower, questions) = mpsc::unbounded_channel();
+        followers.push(follower);
+        let follow = Follow {
+            api: api.clone(),
+            prefix,
+            from,
+            questions,
+        };
+        tokio::spawn(follow.run(change, reload));
     }
     let definitions = Definitions::default();
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
@@ -47,51 +93,89 @@ pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>) {
     let (weak, other) = (api.clone(), api.clone());
     let change = move |event: &Event| lock(&changed, &mut |it| it.put(&weak, event));
     let reload = move |snapshot: &Snapshot| lock(&again, &mut |it| it.load(&other, snapshot));
-    tokio::spawn(follow(
-        api.clone(),
-        DEFINITIONS.into(),
-        snapshot.revision(),
-        change,
-        reload,
-    ));
+    let (follower, questions) = mpsc::unbounded_channel();
+    followers.push(follower);
+    let follow = Follow {
+        api: api.clone(),
+        prefix: DEFINITIONS.into(),
+        from: snapshot.revision(),
+        questions,
+    };
+    tokio::spawn(follow.run(change, reload));
+    // Nobody else starts it.
+    let _ = api.followers.0.set(followers);
 }
 
-/// Calls `change` for each change below a prefix; `reload` when changes were missed.
-async fn follow(
+struct Follow {
     api: Arc<Api>,
     prefix: String,
-    mut from: Revision,
-    mut change: impl FnMut(&Event),
-    mut reload: impl FnMut(&Snapshot),
-) {
-    loop {
-        let watch = match api.store.watch(prefix.as_bytes(), from).await {
-            Ok(watch) => Some(watch),
-            Err(store::Error::Closed) => return,
-            Err(_) => None,
-        };
-        if let Some(mut watch) = watch {
-            loop {
-                let next = tokio::select! {
-                    next = watch.next() => next,
-                    () = api.stopping() => return,
-                };
-                match next {
-                    Ok(events) => events.iter().for_each(|event| change(event)),
-                    Err(WatchEnd::Closed) => return,
-                    Err(_) => break,
+    from: Revision,
+    questions: mpsc::UnboundedReceiver<Question>,
+}
+
+impl Follow {
+    /// Calls `change` for each change below a prefix; `reload` when changes were missed.
+    async fn run(mut self, mut change: impl FnMut(&Event), mut reload: impl FnMut(&Snapshot)) {
+        loop {
+            match self
+                .api
+                .store
+                .watch(self.prefix.as_bytes(), self.from)
+                .await
+            {
+                Ok(watch) => {
+                    if self.watch(watch, &mut change).await.is_break() {
+                        return;
+                    }
                 }
+                Err(store::Error::Closed) => return,
+                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(100)).await,
             }
-        } else {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            let snapshot = self.api.store.latest();
+            reload(&snapshot);
+            self.from = snapshot.revision();
         }
-        let snapshot = api.store.latest();
-        reload(&snapshot);
-        from = snapshot.revision();
+    }
+
+    /// Goes on until the watch ends; breaks when it is for good.
+    async fn watch(
+        &mut self,
+        mut watch: Watch,
+        change: &mut impl FnMut(&Event),
+    ) -> ControlFlow<()> {
+        loop {
+            let (next, asked) = tokio::select! {
+                next = watch.next() => (Some(next), None),
+                asked = self.questions.recv() => (watch.try_next(), asked),
+                () = self.api.stopping() => return ControlFlow::Break(()),
+            };
+            let mut next = next;
+            while let Some(told) = next {
+                match told {
+                    Ok(events) => events.iter().for_each(|event| change(event)),
+                    Err(WatchEnd::Closed) => return ControlFlow::Break(()),
+                    // What was asked goes unanswered as it is dropped; who asked looks again and finds less than all.
+                    Err(_) => return ControlFlow::Continue(()),
+                }
+                next = watch.try_next();
+            }
+            if let Some(asked) = asked {
+                // Who went away does not want it.
+                let _ = asked.send(());
+            }
+        }
     }
 }
 
+/// What is not there any more goes first: who lost a right must not keep it.
 fn load_rbac(rbac: &Rbac, kind: &str, prefix: &str, snapshot: &Snapshot) {
+    rbac.retain(kind, |namespace, name| {
+        let key = match namespace {
+            "" => format!("{prefix}{name}"),
+            namespace => format!("{prefix}{namespace}/{name}"),
+        };
+        snapshot.get(key.as_bytes()).is_some()
+    });
     for entry in snapshot.range(prefix.as_bytes()) {
         if let Some(object) = parse(entry) {
             rbac.put(kind, &object);
@@ -109,10 +193,7 @@ fn put_rbac(rbac: &Rbac, kind: &str, event: &Event) {
 }
 
 fn parse(entry: &Entry) -> Option<Value> {
-    if entry.value.starts_with(b"k8s\0") {
-        return schema::protobuf::decode_object(&entry.value).ok();
-    }
-    json::parse(&entry.value).ok()
+    convert::read(&entry.value).ok()
 }
 
 /// The rows of each definition, by its key.
@@ -143,7 +224,10 @@ impl Definitions {
     }
 
     fn set(&mut self, api: &Arc<Api>, entry: &Entry) {
-        let rows = parse(entry).map_or(Vec::new(), |definition| {
+        let resource = api.preferred("apiextensions.k8s.io", "customresourcedefinitions");
+        let definition = resource
+            .and_then(|resource| convert::decode(&resource, &entry.value, entry.modified).ok());
+        let rows = definition.map_or(Vec::new(), |definition| {
             let webhook = custom::webhook(&definition)
                 .map(|it| Converter::new(it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, api));

@@ -35,6 +35,7 @@ mod list;
 pub mod local;
 mod lookup;
 mod managed;
+pub mod masters;
 mod metrics;
 mod negotiate;
 mod object;

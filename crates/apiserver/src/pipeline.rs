@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use admission::Chain;
 use arc_swap::ArcSwap;
 use auth::serviceaccount::Issuer;
-use auth::{Attributes, Authorizer, Rbac, User, x509};
+use auth::{Attributes, Authorizer, Decision, Rbac, User, x509};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
@@ -22,6 +22,7 @@ use crate::authenticate::Authentication;
 use crate::body::Body;
 use crate::catalog::{Catalog, Resource};
 use crate::encoded::Encoded;
+use crate::follow::Followers;
 use crate::incoming::RequestBody;
 use crate::lookup::Remembered;
 use crate::openapi::Cache;
@@ -43,6 +44,7 @@ pub struct Api {
     catalog_changed: watch::Sender<()>,
     pub encoded: Encoded,
     pub(crate) openapi: Cache,
+    pub(crate) followers: Followers,
     pub authentication: Authentication,
     pub authorizer: Arc<dyn Authorizer>,
     pub admission: Chain,
@@ -81,6 +83,8 @@ pub struct Settings {
     /// The shortest time that a watch without `timeoutSeconds` gets.
     pub min_request_timeout: Duration,
     pub services: ServiceRanges,
+    /// How long a server that says nothing is believed to live.
+    pub server_ttl: Duration,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -93,6 +97,7 @@ impl Default for Settings {
             max_mutating_requests_inflight: 200,
             min_request_timeout: Duration::from_secs(1800),
             services: ServiceRanges::default(),
+            server_ttl: Duration::from_secs(15),
             accept_unchecked_rules: false,
         }
     }
@@ -168,7 +173,14 @@ impl Api {
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let deadline = deadline(&query, &info)?;
-        let user = self.authenticate(caller, &parts.headers)?;
+        let user = match self.authenticate(caller, &parts.headers) {
+            // Another server may just have made the account that a token stands for.
+            Err(_) if self.store.is_shared() => {
+                self.latest().await?;
+                self.authenticate(caller, &parts.headers)?
+            }
+            known => known?,
+        };
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
@@ -196,10 +208,13 @@ impl Api {
             };
             return Box::pin(documents::answer(self, &ask)).await;
         };
-        let catalog = self.catalog.load();
-        let found = catalog.get(&resource.group, &resource.version, &resource.resource);
-        let Some(found) = found else {
+        // A change must not be judged by a state that is older than what other servers have answered.
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            self.latest().await?;
+        }
+        let Some(found) = self.served(resource).await else {
             // Custom groups know only what they serve.
+            let catalog = self.catalog.load();
             let group = catalog.group(&resource.group);
             if group.is_none_or(|it| !it.is_builtin()) {
                 return Ok(documents::page_not_found());
@@ -213,13 +228,12 @@ impl Api {
         let ask = Ask {
             user: &user,
             info: resource,
-            resource: found.clone(),
+            resource: found,
             query: &query,
             headers: &parts.headers,
             method: &parts.method,
             warnings: &warnings,
         };
-        drop(catalog);
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
@@ -235,6 +249,20 @@ impl Api {
             answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
         respond::warn(&mut response, &warnings.take());
         Ok(response)
+    }
+
+    /// The row of a resource. One that is not known may be so new that it is not learned yet.
+    async fn served(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
+        let find = || {
+            let catalog = self.catalog.load();
+            let found = catalog.get(&asked.group, &asked.version, &asked.resource);
+            found.cloned()
+        };
+        if let Some(found) = find() {
+            return Some(found);
+        }
+        self.learn().await.ok()?;
+        find()
     }
 
     /// A place among those that are served now; watches take none.
@@ -259,7 +287,7 @@ impl Api {
 
     /// Errs with the refusal that upstream would send.
     pub async fn allow(&self, attributes: Attributes<'_>) -> Result<(), Status> {
-        let decision = self.authorizer.authorize(attributes).await;
+        let decision = self.authorize(attributes).await;
         if decision.allowed() {
             return Ok(());
         }
@@ -267,6 +295,15 @@ impl Api {
         let mut status = Status::forbidden(&resource, attributes.name, "");
         status.message = auth::forbidden::message(&attributes, &decision.reason);
         Err(status)
+    }
+
+    /// Asks again before it says no: the right may be so new that it is not learned yet.
+    pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
+        let decision = self.authorizer.authorize(attributes).await;
+        if decision.allowed() || self.learn().await.is_err() {
+            return decision;
+        }
+        self.authorizer.authorize(attributes).await
     }
 
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
@@ -277,6 +314,7 @@ impl Api {
             catalog_changed: watch::Sender::new(()),
             encoded: Encoded::default(),
             openapi: Cache::default(),
+            followers: Followers::default(),
             authentication: parts.authentication,
             authorizer: parts.authorizer,
             admission: parts.admission,

@@ -24,7 +24,7 @@ pub(crate) fn name(base: &str) -> String {
 }
 
 /// A version 4 UUID.
-pub(crate) fn uid() -> String {
+pub fn uid() -> String {
     let mut raw = bytes::<16>();
     raw[6] = raw[6] & 0x0f | 0x40;
     raw[8] = raw[8] & 0x3f | 0x80;

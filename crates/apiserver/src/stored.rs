@@ -1,13 +1,19 @@
 //! Hot path. Objects rest as the JSON that goes on the wire, but for the resource version, which only the store knows.
 //!
-//! Canonical bytes begin `{"kind":K,"apiVersion":V,"metadata":{"name":N`, or apiVersion first, and hold
-//! `metadata.uid` before anything that a user can fill freely: the resource version is spliced in behind the uid
-//! without reading any JSON. Strings before it cannot imitate it: a quote inside a string is escaped.
+//! Canonical bytes begin `{"kind":K,"apiVersion":V,"metadata":{"name":N`, or apiVersion first; generateName, namespace
+//! and selfLink may follow, then `"uid":U`. The resource version is spliced in behind the uid without reading any JSON.
+//! What is in another form, as custom resources that kube-apiserver wrote, is not touched here.
 
 use store::Revision;
 
 const METADATA: &[u8] = b"\"metadata\":{\"name\":\"";
-const UID: &[u8] = b"\"uid\":\"";
+const UID: &[u8] = b",\"uid\":\"";
+/// What may stand between name and uid.
+const BETWEEN: [&[u8]; 3] = [
+    b",\"generateName\":\"",
+    b",\"namespace\":\"",
+    b",\"selfLink\":\"",
+];
 
 /// Appends the object with its resource version. False, with nothing appended, if the bytes are not canonical.
 pub(crate) fn splice(out: &mut Vec<u8>, stored: &[u8], revision: Revision) -> bool {
@@ -36,24 +42,39 @@ pub(crate) fn splice_without(
 
 /// Right behind the uid's closing quote.
 fn splice_point(stored: &[u8]) -> Option<usize> {
-    if !stored.starts_with(b"{\"kind\":\"") && !stored.starts_with(b"{\"apiVersion\":\"") {
-        return None;
+    let (first, second): (&[u8], &[u8]) = if stored.starts_with(b"{\"kind\":\"") {
+        (b"{\"kind\":\"", b",\"apiVersion\":\"")
+    } else {
+        (b"{\"apiVersion\":\"", b",\"kind\":\"")
+    };
+    let at = string_end(stored, 0, first)?;
+    let at = string_end(stored, at, second)?;
+    let mut at = string_end(stored, expect(stored, at, b",")?, METADATA)?;
+    for field in BETWEEN {
+        at = string_end(stored, at, field).unwrap_or(at);
     }
-    let metadata = find(stored, METADATA)? + METADATA.len();
-    let uid = metadata + find(&stored[metadata..], UID)? + UID.len();
-    let end = uid + stored[uid..].iter().position(|byte| *byte == b'"')?;
-    Some(end + 1)
+    string_end(stored, at, UID)
 }
 
-/// Where the needle first begins. It begins with a quote, which is rare enough to look for alone.
-fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let mut at = 0;
+fn expect(text: &[u8], at: usize, what: &[u8]) -> Option<usize> {
+    text[at..].starts_with(what).then_some(at + what.len())
+}
+
+/// Right behind the closing quote of a string that begins, after `before`, at `at`.
+fn string_end(text: &[u8], at: usize, before: &[u8]) -> Option<usize> {
+    let mut at = expect(text, at, before)?;
     loop {
-        at += text[at..].iter().position(|byte| *byte == needle[0])?;
-        if text[at..].starts_with(needle) {
-            return Some(at);
+        at += text[at..]
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if text[at] == b'"' {
+            return Some(at + 1);
         }
-        at += 1;
+        // What is escaped is no end.
+        at += 2;
+        if at > text.len() {
+            return None;
+        }
     }
 }
 
@@ -85,8 +106,16 @@ mod tests {
         );
         assert!(!splice(&mut Vec::new(), b"k8s\0", 1));
         assert!(!splice(&mut Vec::new(), b"{\"kind\":\"A\"}", 1));
-        let sorted =
-            br#"{"apiVersion":"v1","kind":"A","metadata":{"annotations":{},"name":"a","uid":"u"}}"#;
-        assert!(!splice(&mut Vec::new(), sorted, 1));
+        for other in [
+            // As kube-apiserver writes custom resources: what looks right is not this object's own metadata.
+            r#"{"apiVersion":"v1","kind":"A","metadata":{"creationTimestamp":null,"name":"a","uid":"u"},"spec":{"template":{"metadata":{"name":"b","uid":"c"}}}}"#,
+            r#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a","labels":{"x":"y"},"uid":"u"}}"#,
+            r#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a","ownerReferences":[{"x":"y","uid":"u"}]}}"#,
+            r#"{"kind":"A","apiVersion":"v1","metadata":{"name":"a\"#,
+        ] {
+            assert!(!splice(&mut Vec::new(), other.as_bytes(), 1), "{other}");
+        }
+        let all = br#"{"apiVersion":"v1","kind":"A","metadata":{"name":"a","generateName":"a","namespace":"n","uid":"u"}}"#;
+        assert!(splice(&mut Vec::new(), all, 1));
     }
 }

@@ -249,8 +249,13 @@ impl<'a> Write<'a> {
                 // Somebody else took the same address or port in this moment.
                 Err(self.modified(name))
             }
-            Err(store::Error::Conflict { .. }) => {
-                Err(Status::already_exists(&resource.group_resource(), name))
+            Err(store::Error::Conflict { current, .. }) => {
+                let mut status = Status::already_exists(&resource.group_resource(), name);
+                let current = current.and_then(|it| convert::parse(resource, &it.value).ok());
+                if current.is_some_and(|it| object::is_deleting(&it)) {
+                    status.message = format!("object is being deleted: {}", status.message);
+                }
+                Err(status)
             }
             Err(error) => Err(failure::of_store(&error)),
         }

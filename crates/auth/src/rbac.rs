@@ -51,6 +51,12 @@ impl Rbac {
         index.remove(kind, namespace, name);
     }
 
+    /// Forgets the objects of a kind that are not to be kept, by namespace and name.
+    pub fn retain(&self, kind: &str, keep: impl Fn(&str, &str) -> bool) {
+        let mut index = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        index.retain(kind, keep);
+    }
+
     /// All rules that hold for the user there, in the order of the bindings' names, and what could not be resolved.
     /// Without a namespace, only what holds everywhere.
     pub fn rules_for(&self, user: &User, namespace: &str) -> (Vec<Rule>, Vec<String>) {

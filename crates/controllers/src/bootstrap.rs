@@ -211,9 +211,13 @@ async fn ensure(client: &Local, collection: &str, object: &Value) -> Result<(), 
         Err(status) if status.is_not_found() => {}
         found => return found.map(|_| ()),
     }
-    match client.create(collection, object).await {
-        Err(status) if !status.is_already_exists() => Err(status),
-        _ => Ok(()),
+    let Err(refused) = client.create(collection, object).await else {
+        return Ok(());
+    };
+    // Another server may have been faster: then even what the object would have held is taken.
+    match client.get(&format!("{collection}/{name}")).await {
+        Ok(_) => Ok(()),
+        Err(_) => Err(refused),
     }
 }
 

@@ -1,40 +1,62 @@
 //! `kubernetes-service-controller`: the Service `kubernetes` leads to all servers that live.
 //!
-//! Servers know of each other by their identity leases.
+//! Servers know of each other as kube-apiserver's do: each renews a key of its own, and one that does not is not there.
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use apiserver::local::Local;
 use json::{Value, json};
 use meta::Status;
-use meta::time::Time;
 
 use crate::informer::{Event, follow};
 use crate::queue::{Outcome, Queue};
-use crate::{condition, identity};
 
-const AGAIN: Duration = Duration::from_secs(10);
-/// A server that did not renew its lease for so many seconds is not there.
-const SILENCE: i64 = 30;
 const NAMESPACE: &str = "/api/v1/namespaces/default";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
-pub(crate) async fn run(client: Local, own: (IpAddr, u16)) -> std::convert::Infallible {
-    let queue = Queue::new(AGAIN);
+/// This server as the others see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub ip: IpAddr,
+    pub port: u16,
+    /// What its key lives by.
+    pub lease: Arc<AtomicU64>,
+}
+
+impl Own {
+    pub(crate) fn new((ip, port): (IpAddr, u16)) -> Self {
+        Self {
+            ip,
+            port,
+            lease: Arc::default(),
+        }
+    }
+
+    /// No endpoint may be this: the server is for this machine alone then.
+    fn is_private(&self) -> bool {
+        self.ip.is_loopback() || self.ip.is_unspecified()
+    }
+}
+
+pub(crate) async fn run(client: Local, own: Own) -> std::convert::Infallible {
+    // In time before the others think that we are gone.
+    let again = client.api().settings.server_ttl * 2 / 3;
+    let queue = Queue::new(again);
     queue.add(());
     let work = |()| {
-        let client = client.clone();
+        let (client, own) = (client.clone(), own.clone());
         async move {
-            match reconcile(&client, own).await {
+            match renew(&client, &own).await {
                 Ok(()) => Outcome::Done,
                 Err(_) => Outcome::Retry,
             }
         }
     };
-    let changed = |event: Event| {
-        if let Event::Put(_) | Event::Gone(_) = event {
+    // What others put there is looked at when its time comes: two that disagree must not keep each other busy.
+    let removed = |event: Event| {
+        if let Event::Gone(_) = event {
             queue.add(());
         }
     };
@@ -44,31 +66,50 @@ pub(crate) async fn run(client: Local, own: (IpAddr, u16)) -> std::convert::Infa
         path("/api/v1/namespaces/default/endpoints"),
     );
     let slices = path(SLICES);
-    let silence = async {
+    let round = async {
         loop {
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(again).await;
             queue.add(());
         }
     };
     tokio::select! {
         never = queue.run(1, work) => never,
-        never = follow(&client, &services, changed) => never,
-        never = follow(&client, &endpoints, changed) => never,
-        never = follow(&client, &slices, changed) => never,
-        never = silence => never,
+        never = follow(&client, &services, removed) => never,
+        never = follow(&client, &endpoints, removed) => never,
+        never = follow(&client, &slices, removed) => never,
+        never = round => never,
     }
 }
 
-async fn reconcile(client: &Local, own: (IpAddr, u16)) -> Result<(), Status> {
-    crate::bootstrap::service(client).await?;
-    let (ip, port) = own;
-    // No endpoint may be this: the server is for this machine alone then.
-    if ip.is_loopback() || ip.is_unspecified() {
+/// Takes this server from the list.
+pub(crate) async fn leave(client: &Local, own: &Own) -> Result<(), Status> {
+    let lease = own.lease.swap(0, Ordering::Relaxed);
+    if lease == 0 {
         return Ok(());
     }
-    let mut ips: BTreeSet<IpAddr> = alive(client, port).await?;
-    ips.insert(ip);
+    client.api().renounce(lease).await?;
+    reconcile(client, own).await
+}
+
+async fn renew(client: &Local, own: &Own) -> Result<(), Status> {
+    crate::bootstrap::service(client).await?;
+    if own.is_private() {
+        return Ok(());
+    }
+    let lease = own.lease.load(Ordering::Relaxed);
+    let lease = client.api().announce(own.ip, lease).await?;
+    own.lease.store(lease, Ordering::Relaxed);
+    reconcile(client, own).await
+}
+
+async fn reconcile(client: &Local, own: &Own) -> Result<(), Status> {
+    let (ip, port) = (own.ip, own.port);
+    let mut ips = client.api().announced().await?;
     ips.retain(|it| it.is_ipv4() == ip.is_ipv4());
+    if ips.is_empty() {
+        // The last one leaves: there is nobody to tell.
+        return Ok(());
+    }
     let addresses: Value = ips
         .iter()
         .map(|it| json!({"ip": (it.to_string())}))
@@ -104,20 +145,6 @@ async fn reconcile(client: &Local, own: (IpAddr, u16)) -> Result<(), Status> {
         "ports": [{"name": "https", "protocol": "TCP", "port": port}],
     });
     keep(client, SLICES, slice).await
-}
-
-/// Where other servers at this port are.
-async fn alive(client: &Local, port: u16) -> Result<BTreeSet<IpAddr>, Status> {
-    let now = condition::unix();
-    let leases = client.items(&identity::leases()).await?;
-    let leases = leases.iter().filter(|lease| {
-        let renewed = lease.str_at(&["spec", "renewTime"]).unwrap_or_default();
-        Time::parse_micro(renewed).is_ok_and(|it| now - it.unix_seconds() <= SILENCE)
-    });
-    let all = leases.filter_map(|lease| meta::object::annotation(lease, identity::ADDRESS));
-    let all = all.filter_map(|it| it.parse::<SocketAddr>().ok());
-    let all = all.filter(|it| it.port() == port);
-    Ok(all.map(|it| it.ip()).collect())
 }
 
 /// Makes all fields of the object as they are given; a slice of another family is made anew.

@@ -18,11 +18,11 @@ const DURATION: i64 = 3600;
 const CLEAN: u32 = 360;
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 /// Where other servers reach the holder.
-pub(crate) const ADDRESS: &str = "kubernetes.io/peer-advertise-address";
+const ADDRESS: &str = "kubernetes.io/peer-advertise-address";
 const LABEL: &str = "apiserver.kubernetes.io/identity";
 
 /// The collection of all identity leases.
-pub(crate) fn leases() -> String {
+fn leases() -> String {
     format!("{LEASES}?labelSelector=apiserver.kubernetes.io%2Fidentity%3Dkube-apiserver")
 }
 

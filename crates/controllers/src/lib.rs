@@ -13,6 +13,7 @@ mod flow_control;
 mod garbage;
 mod identity;
 mod informer;
+mod leader;
 mod namespace;
 mod protection;
 mod queue;
@@ -21,15 +22,22 @@ mod selection;
 mod serviceaccounts;
 
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use apiserver::local::Local;
 use auth::pki::{CertificateAuthority, CertifiedKey};
+use endpoints::Own;
 use tokio::task::JoinSet;
 
 use protection::Protected::{AttributesClasses, Claims, Volumes};
 
+pub use leader::Election;
 pub use selection::{Selection, UnknownController};
+
+/// What a server takes at most to tell the others that it goes.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What controllers must know that no object tells.
 #[derive(Debug)]
@@ -45,61 +53,136 @@ pub struct Config {
     pub advertise: (IpAddr, u16),
     /// Differs between the servers over one store, and stays over restarts.
     pub identity: String,
+    /// Given where several servers share a store: what must not run twice runs where the Lease is held.
+    pub election: Option<Election>,
 }
 
 /// Controllers that run.
 #[derive(Debug)]
-pub struct Controllers(JoinSet<()>);
+pub struct Controllers {
+    set: JoinSet<()>,
+    client: Local,
+    own: Own,
+    election: Option<Election>,
+}
 
 impl Controllers {
     /// Starts those that are selected: upstream has some of them in its server, and others beside it. They end when the
     /// server is told to stop.
     pub fn start(server: &Local, beside: &Local, config: Config) -> Self {
-        let authority = config.authority.as_ref();
-        let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
-        let mut tasks = Tasks {
-            client: server.clone(),
-            selection: config.selection,
-            set: JoinSet::new(),
+        let mut set = JoinSet::new();
+        let clients = Clients {
+            server: server.clone(),
+            beside: beside.clone(),
         };
-        let authorities = config.client_authorities;
-        tasks.add("cluster-bootstrap-controller", |client| {
-            bootstrap::late(client, authorities)
+        let own = Own::new(config.advertise);
+        Tasks::here(&config, &own).start(&clients, &mut set);
+        let elected = Tasks::elected(&config);
+        match config.election.clone() {
+            None => elected.start(&clients, &mut set),
+            Some(election) if !elected.0.is_empty() => {
+                let api = beside.api().clone();
+                let running = leader::run(beside.clone(), election, move || {
+                    let mut set = JoinSet::new();
+                    elected.start(&clients, &mut set);
+                    set
+                });
+                set.spawn(async move {
+                    tokio::select! {
+                        () = api.stopping() => {}
+                        never = running => match never {},
+                    }
+                });
+            }
+            Some(_) => {}
+        }
+        Self {
+            set,
+            client: beside.clone(),
+            own,
+            election: config.election,
+        }
+    }
+
+    /// Comes back when none of them does anything any more. Other servers over the same store need not find out.
+    pub async fn stopped(mut self) {
+        while self.set.join_next().await.is_some() {}
+        let Some(election) = self.election else {
+            return;
+        };
+        // They will find out if this fails.
+        let leave = async {
+            let _ = leader::release(&self.client, &election).await;
+            let _ = endpoints::leave(&self.client, &self.own).await;
+        };
+        let _ = tokio::time::timeout(FAREWELL, leave).await;
+    }
+}
+
+type Run = Box<dyn Fn(Local) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// As whom controllers speak.
+struct Clients {
+    server: Local,
+    /// As what upstream runs in programs of their own.
+    beside: Local,
+}
+
+#[derive(Clone, Copy)]
+enum Speaker {
+    Server,
+    Beside,
+}
+
+/// Controllers that are selected, to be started once or whenever we lead.
+struct Tasks(Vec<(Speaker, Run)>);
+
+impl Tasks {
+    /// What every server does for itself.
+    fn here(config: &Config, own: &Own) -> Self {
+        let mut tasks = Adding::new(config, Speaker::Server);
+        let authorities = config.client_authorities.clone();
+        tasks.add("cluster-bootstrap-controller", move |client| {
+            bootstrap::late(client, authorities.clone())
         });
-        tasks.add("customresourcedefinition-controller", definitions::run);
-        let (advertise, identity) = (config.advertise, config.identity);
+        let own = own.clone();
         tasks.add("kubernetes-service-controller", move |client| {
-            endpoints::run(client, advertise)
+            endpoints::run(client, own.clone())
         });
+        let (identity, advertise) = (config.identity.clone(), config.advertise);
         tasks.add("apiserver-identity-controller", move |client| {
-            identity::run(client, identity, advertise)
+            identity::run(client, identity.clone(), advertise)
         });
+        Self(tasks.all)
+    }
+
+    /// What one server does for all.
+    fn elected(config: &Config) -> Self {
+        let mut tasks = Adding::new(config, Speaker::Server);
+        tasks.add("customresourcedefinition-controller", definitions::run);
         tasks.add("apiservice-registration-controller", api_services::run);
         tasks.add("flow-control-controller", flow_control::run);
-
-        tasks.client = beside.clone();
+        tasks.speaker = Speaker::Beside;
         tasks.add("namespace-controller", namespace::run);
         tasks.add("garbage-collector-controller", garbage::run);
         tasks.add("serviceaccount-controller", serviceaccounts::run);
-        let root = config.root_ca;
-        tasks.add("root-ca-certificate-publisher-controller", |client| {
-            root_ca::run(client, root)
+        let root = config.root_ca.clone();
+        tasks.add("root-ca-certificate-publisher-controller", move |client| {
+            root_ca::run(client, root.clone())
         });
         tasks.add("clusterrole-aggregation-controller", aggregation::run);
-        if let Some(authority) = authority {
-            let authority = Arc::new(authority);
-            tasks.add("certificatesigningrequest-signing-controller", |client| {
-                certificates::sign(client, authority)
+        let authority = config.authority.as_ref();
+        let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
+        if let Some(authority) = authority.map(Arc::new) {
+            let name = "certificatesigningrequest-signing-controller";
+            tasks.add(name, move |client| {
+                certificates::sign(client, authority.clone())
             });
         }
-        tasks.add(
-            "certificatesigningrequest-approving-controller",
-            certificates::approve,
-        );
-        tasks.add(
-            "certificatesigningrequest-cleaner-controller",
-            certificates::clean,
-        );
+        let name = "certificatesigningrequest-approving-controller";
+        tasks.add(name, certificates::approve);
+        let name = "certificatesigningrequest-cleaner-controller";
+        tasks.add(name, certificates::clean);
         let protected = [
             ("persistentvolumeclaim-protection-controller", Claims),
             ("persistentvolume-protection-controller", Volumes),
@@ -111,36 +194,55 @@ impl Controllers {
         for (name, what) in protected {
             tasks.add(name, move |client| protection::run(client, what));
         }
-        Self(tasks.set)
+        Self(tasks.all)
     }
 
-    /// Comes back when none of them does anything any more.
-    pub async fn stopped(mut self) {
-        while self.0.join_next().await.is_some() {}
+    fn start(&self, clients: &Clients, set: &mut JoinSet<()>) {
+        for (speaker, run) in &self.0 {
+            let client = match speaker {
+                Speaker::Server => &clients.server,
+                Speaker::Beside => &clients.beside,
+            };
+            let (api, running) = (client.api().clone(), run(client.clone()));
+            set.spawn(async move {
+                tokio::select! {
+                    () = api.stopping() => {}
+                    () = running => {}
+                }
+            });
+        }
     }
 }
 
-struct Tasks {
-    client: Local,
-    selection: Selection,
-    set: JoinSet<()>,
+struct Adding<'a> {
+    config: &'a Config,
+    speaker: Speaker,
+    all: Vec<(Speaker, Run)>,
 }
 
-impl Tasks {
-    fn add<F>(&mut self, name: &str, run: impl FnOnce(Local) -> F)
+impl<'a> Adding<'a> {
+    fn new(config: &'a Config, speaker: Speaker) -> Self {
+        Self {
+            config,
+            speaker,
+            all: Vec::new(),
+        }
+    }
+
+    fn add<F>(&mut self, name: &str, run: impl Fn(Local) -> F + Send + Sync + 'static)
     where
         F: Future + Send + 'static,
         F::Output: Send,
     {
-        if !self.selection.includes(name) {
+        if !self.config.selection.includes(name) {
             return;
         }
-        let (api, running) = (self.client.api().clone(), run(self.client.clone()));
-        self.set.spawn(async move {
-            tokio::select! {
-                () = api.stopping() => {}
-                _ = running => {}
-            }
+        let run: Run = Box::new(move |client| {
+            let running = run(client);
+            Box::pin(async move {
+                running.await;
+            })
         });
+        self.all.push((self.speaker, run));
     }
 }

@@ -1,6 +1,7 @@
 //! Which store: the flags shared by all commands that open one.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use store::{Options, Store, embedded};
@@ -73,6 +74,16 @@ pub(crate) struct Etcd {
         requires = "etcd-certfile"
     )]
     keyfile: Option<PathBuf>,
+
+    /// How often etcd's past is forgotten, as all servers on one etcd agree; 0 for never
+    #[arg(
+        long = "etcd-compaction-interval",
+        value_name = "DURATION",
+        default_value = "5m0s",
+        value_parser = crate::duration::parse,
+        requires = "etcd-servers"
+    )]
+    compaction_interval: Duration,
 }
 
 impl Etcd {
@@ -96,6 +107,8 @@ impl Etcd {
             endpoints: self.servers.clone(),
             prefix: self.prefix.clone(),
             tls,
+            compaction_interval: (!self.compaction_interval.is_zero())
+                .then_some(self.compaction_interval),
             ..store_etcd::Config::default()
         })
     }

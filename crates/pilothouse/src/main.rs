@@ -2,6 +2,7 @@
 
 mod control;
 mod data;
+mod duration;
 mod serve;
 mod storage;
 

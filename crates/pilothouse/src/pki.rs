@@ -15,6 +15,8 @@ pub fn in_directory(directory: &Path, names: &ServingNames, now: i64) -> anyhow:
     builder
         .create(directory)
         .with_context(|| format!("make {}", directory.display()))?;
+    // Servers that share the directory may start together: one makes what all of them use.
+    let _locked = lock(directory)?;
     let mut files = Files {
         authority: pair(directory, "ca")?,
         serving: pair(directory, "apiserver")?,
@@ -46,6 +48,18 @@ pub fn in_directory(directory: &Path, names: &ServingNames, now: i64) -> anyhow:
         secret(&directory.join("sa.key"), key)?;
     }
     Ok(files)
+}
+
+/// Ours until it is dropped. Where nothing can be written, nothing can be made either, and there is nothing to lock.
+fn lock(directory: &Path) -> anyhow::Result<Option<fs::File>> {
+    let path = directory.join("LOCK");
+    let mut options = fs::OpenOptions::new();
+    let Ok(file) = options.write(true).create(true).mode(0o600).open(&path) else {
+        return Ok(None);
+    };
+    let locked = file.lock();
+    locked.with_context(|| format!("lock {}", path.display()))?;
+    Ok(Some(file))
 }
 
 /// The same in memory, for servers that leave nothing behind.

@@ -18,7 +18,7 @@ use auth::serviceaccount::{Issuer, PublicKey, SigningKey, Verifier, configuratio
 use auth::token_cache::TokenCache;
 use auth::token_file::StaticTokens;
 use auth::{Authorizer, Rbac, Union, User};
-use controllers::{Controllers, Selection};
+use controllers::{Controllers, Election, Selection};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use store::Store;
@@ -51,6 +51,8 @@ pub struct Options {
     pub advertise: Option<IpAddr>,
     /// How long the past can be listed and watched from, at least.
     pub compaction_interval: Duration,
+    /// Where several servers share a store: who runs the controllers that must not run twice.
+    pub election: Election,
     /// How long requests may take to finish after the server is told to stop.
     pub grace: Duration,
 }
@@ -73,6 +75,7 @@ impl Options {
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,
+            election: Election::new(format!("pilothouse_{}", apiserver::random::uid())),
             grace: Duration::from_secs(10),
         }
     }
@@ -136,7 +139,10 @@ impl Server {
             .map_err(|status| anyhow!("set up the cluster: {status}"))?;
         let server = client;
         api.set_ready();
-        tokio::spawn(apiserver::compact::run(api.clone(), compaction));
+        if !api.store.is_shared() {
+            // What several servers share, they forget by agreement: the store sees to it.
+            tokio::spawn(apiserver::compact::run(api.clone(), compaction));
+        }
         let client = Local::new(
             api.clone(),
             User::new("system:kube-controller-manager", &["system:masters"]),
@@ -178,6 +184,7 @@ fn loops(options: &Options, address: SocketAddr) -> controllers::Config {
         authority,
         advertise: (advertise, address.port()),
         identity: format!("{advertise}:{}", address.port()),
+        election: options.store.is_shared().then(|| options.election.clone()),
     }
 }
 

@@ -202,7 +202,7 @@ async fn ask(
     } else {
         json::to_vec(body)
     };
-    let caller = Caller::Local(User::new("admin", &["system:masters"]));
+    let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let api = server.local().api().clone();
     let response = api
         .handle(&caller, parts, RequestBody::Bytes(bytes.into()))
@@ -333,7 +333,7 @@ async fn a_scale_is_owned() {
         .uri(format!("{scale}?fieldManager=other"))
         .header("content-type", "application/apply-patch+yaml");
     let (parts, ()) = request.body(()).unwrap().into_parts();
-    let caller = Caller::Local(User::new("admin", &["system:masters"]));
+    let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let body = RequestBody::Bytes(body.into());
     let response = local.api().handle(&caller, parts, body).await;
     assert_eq!(response.status().as_u16(), 409);

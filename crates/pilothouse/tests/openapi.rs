@@ -32,7 +32,7 @@ async fn send(
     headers: &[(&str, &str)],
     body: &Value,
 ) -> Response<Bytes> {
-    let caller = Caller::Local(User::new("admin", &["system:masters"]));
+    let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);

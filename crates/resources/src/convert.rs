@@ -3,6 +3,7 @@
 //! Most versions differ in their name only. What differs more goes through the newest version.
 
 mod autoscaling;
+mod definition;
 mod device;
 mod event;
 
@@ -52,6 +53,9 @@ pub fn to(
             (_, "v1beta1") => device::to_v1beta1(kind, fields),
             _ => {}
         },
+        ("apiextensions.k8s.io", _, "CustomResourceDefinition") if version == "v1beta1" => {
+            definition::from_v1beta1(fields);
+        }
         ("certificates.k8s.io", _, "PodCertificateRequest") if target_version == "v1" => {
             // What v1 left behind.
             if let Some(Value::Object(spec)) = fields.get_mut("spec") {

@@ -31,7 +31,7 @@ pub(crate) struct Etcd {
     view: Arc<View>,
     barrier: Barrier,
     reach: Reach,
-    /// The feed and the barrier's asker.
+    /// The feed, the barrier's asker, the compactor.
     tasks: Vec<AbortHandle>,
     /// Whether the store is closed. A write holds it for reading, so closing waits for the writes taken.
     closed: RwLock<bool>,
@@ -289,11 +289,12 @@ impl Backend for Etcd {
     fn stats(&self) -> BackendStats {
         let transactions = self.transactions.load(Ordering::Relaxed);
         let refusing = self.refusing.lock();
+        let refusing = refusing.unwrap_or_else(PoisonError::into_inner).clone();
         BackendStats {
             kind: "etcd",
             batches: transactions,
             transactions,
-            refusing: refusing.unwrap_or_else(PoisonError::into_inner).clone(),
+            refusing: refusing.or_else(|| self.barrier.trouble()),
             ..BackendStats::default()
         }
     }

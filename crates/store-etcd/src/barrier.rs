@@ -9,7 +9,7 @@ use std::time::Duration;
 use store::{Error, Revision, View};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::goal::Reach;
+use crate::goal::{Reach, Trouble};
 use crate::keys::Keys;
 use crate::members::Members;
 
@@ -19,6 +19,7 @@ type Waiting = oneshot::Sender<Result<Revision, Error>>;
 pub(crate) struct Barrier {
     queue: mpsc::UnboundedSender<Waiting>,
     reach: Reach,
+    trouble: Trouble,
 }
 
 /// Asks on behalf of the barrier until it is dropped.
@@ -29,11 +30,26 @@ pub(crate) struct Asker {
     pub(crate) keys: Keys,
     pub(crate) view: Arc<View>,
     pub(crate) limit: Duration,
+    /// Why the last question got no answer.
+    pub(crate) trouble: Trouble,
 }
 
 impl Barrier {
-    pub(crate) fn new(queue: mpsc::UnboundedSender<Waiting>, reach: Reach) -> Self {
-        Self { queue, reach }
+    pub(crate) fn new(
+        queue: mpsc::UnboundedSender<Waiting>,
+        reach: Reach,
+        trouble: Trouble,
+    ) -> Self {
+        Self {
+            queue,
+            reach,
+            trouble,
+        }
+    }
+
+    /// Why etcd did not answer when it was asked last.
+    pub(crate) fn trouble(&self) -> Option<Arc<str>> {
+        self.trouble.get()
     }
 
     /// A revision no older than any write answered before this call; the view is there when this returns.
@@ -54,6 +70,8 @@ impl Asker {
                 waiting.push(next);
             }
             let answer = self.ask().await;
+            let reason = answer.as_ref().err().map(|error| error.to_string().into());
+            self.trouble.set(reason);
             for waiting in waiting {
                 // Who went away does not want it.
                 let _ = waiting.send(answer.clone());

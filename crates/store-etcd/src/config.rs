@@ -29,6 +29,8 @@ pub struct Config {
     pub keep_alive_timeout: Duration,
     /// How far back in etcd's history to start, so that watches go on over a restart.
     pub history_revisions: u64,
+    /// How often etcd's past is forgotten, up to where it was one interval before; never if not given.
+    pub compaction_interval: Option<Duration>,
 }
 
 /// Files in PEM.
@@ -54,6 +56,7 @@ impl Default for Config {
             keep_alive_interval: Duration::from_secs(6),
             keep_alive_timeout: Duration::from_secs(3),
             history_revisions: 10_000,
+            compaction_interval: None,
         }
     }
 }

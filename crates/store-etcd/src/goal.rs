@@ -24,7 +24,7 @@ impl Trouble {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
-    fn get(&self) -> Option<Arc<str>> {
+    pub(crate) fn get(&self) -> Option<Arc<str>> {
         let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reason.clone()
     }

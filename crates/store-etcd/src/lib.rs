@@ -15,6 +15,7 @@
 
 mod backend;
 mod barrier;
+mod compactor;
 mod config;
 mod failure;
 mod feed;

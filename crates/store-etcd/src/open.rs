@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout};
 use crate::Config;
 use crate::backend::Etcd;
 use crate::barrier::{Asker, Barrier};
+use crate::compactor::Compactor;
 use crate::failure::Failure;
 use crate::feed::Feed;
 use crate::goal::{Reach, Trouble};
@@ -41,24 +42,31 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         stall_timeout: config.stall_timeout,
     };
     let (queue, waiting) = mpsc::unbounded_channel();
+    let unanswered = Trouble::default();
     let asker = Asker {
         queue: waiting,
         members: members.clone(),
         keys: keys.clone(),
         view: view.clone(),
         limit: config.request_timeout,
+        trouble: unanswered.clone(),
     };
+    let mut tasks = vec![
+        tokio::spawn(feed.run()).abort_handle(),
+        tokio::spawn(asker.run()).abort_handle(),
+    ];
+    if let Some(interval) = config.compaction_interval {
+        let compactor = Compactor::new(members.clone(), view.clone());
+        tasks.push(tokio::spawn(compactor.run(interval)).abort_handle());
+    }
     // From here on the backend owns the tasks: if catching up fails it goes, and they with it.
     let backend = Etcd::new(
         members,
         keys,
         view.clone(),
-        Barrier::new(queue, reach.clone()),
+        Barrier::new(queue, reach.clone(), unanswered),
         reach.clone(),
-        vec![
-            tokio::spawn(feed.run()).abort_handle(),
-            tokio::spawn(asker.run()).abort_handle(),
-        ],
+        tasks,
     );
     catch_up(&view, &reach, now, limit).await?;
     Ok(Store::new(view, Arc::new(backend), options))

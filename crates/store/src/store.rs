@@ -31,6 +31,11 @@ impl Store {
         }
     }
 
+    /// Whether other processes may write to it, too.
+    pub fn is_shared(&self) -> bool {
+        self.backend.barrier().is_some()
+    }
+
     /// What this process has seen so far. Includes every write answered by this store; on a backend shared with other
     /// processes it may lag behind theirs.
     pub fn latest(&self) -> Snapshot {

@@ -1,5 +1,6 @@
 //! A whole server in a test, in one line: in memory, on a free port, gone when the value is dropped.
 
+mod backing;
 mod kubectl;
 
 use std::net::SocketAddr;
@@ -15,10 +16,11 @@ use auth::User;
 use auth::pki::ServingNames;
 use auth::token_file::StaticTokens;
 use pilothouse::{pki, server};
-use store::embedded;
+use store::Store;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
+pub use backing::{Backing, on};
 pub use kubectl::{Answer, Running, installed};
 
 /// Users besides the admin of the kubeconfig, each with the token `<name>-token`. RBAC gives them no rights at first.
@@ -47,9 +49,33 @@ impl Server {
 
     /// With other options than the usual ones.
     pub async fn start_with(change: impl FnOnce(&mut server::Options) + Send + 'static) -> Self {
+        Self::start_as(Backing::open, change).await
+    }
+
+    /// On a store that is opened on the server's runtime.
+    pub async fn start_on<F>(open: impl FnOnce() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Store>,
+    {
+        let open = || async {
+            Backing {
+                store: open().await,
+                etcd: None,
+            }
+        };
+        Self::start_as(open, |_| {}).await
+    }
+
+    async fn start_as<F>(
+        open: impl FnOnce() -> F + Send + 'static,
+        change: impl FnOnce(&mut server::Options) + Send + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Backing>,
+    {
         let (started, ready) = oneshot::channel();
         let (stop, stopped) = oneshot::channel();
-        let thread = thread::spawn(move || run(change, started, stopped));
+        let thread = thread::spawn(move || run(open, change, started, stopped));
         let (address, kubeconfig, api) = ready
             .await
             .expect("the server's thread says how its start went")
@@ -102,7 +128,8 @@ impl Drop for Server {
 
 type Started = anyhow::Result<(SocketAddr, String, Arc<Api>)>;
 
-fn run(
+fn run<F: Future<Output = Backing>>(
+    open: impl FnOnce() -> F,
     change: impl FnOnce(&mut server::Options),
     started: oneshot::Sender<Started>,
     stopped: oneshot::Receiver<()>,
@@ -113,7 +140,9 @@ fn run(
         .build()
         .expect("make a runtime");
     runtime.block_on(async {
-        let server = match begin(change).await {
+        // Gone after the server.
+        let backing = open().await;
+        let server = match begin(backing.store.clone(), change).await {
             Ok(server) => server,
             Err(error) => {
                 let _ = started.send(Err(error));
@@ -131,10 +160,12 @@ fn run(
     runtime.shutdown_timeout(Duration::from_secs(1));
 }
 
-async fn begin(change: impl FnOnce(&mut server::Options)) -> anyhow::Result<server::Server> {
+async fn begin(
+    store: Store,
+    change: impl FnOnce(&mut server::Options),
+) -> anyhow::Result<server::Server> {
     let names = ServingNames::new("cluster.local", &["127.0.0.1"]);
     let files = pki::in_memory(&names, server::now())?;
-    let store = embedded::in_memory(&store::Options::default());
     let mut options = server::Options::new(store, ([127, 0, 0, 1], 0).into(), files);
     options.tokens = StaticTokens::parse(TOKENS).map_err(|error| anyhow!("tokens: {error}"))?;
     options.grace = Duration::from_millis(200);

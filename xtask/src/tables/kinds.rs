@@ -81,7 +81,10 @@ pub(super) fn table(documents: &BTreeMap<String, Value>, source: &Path) -> Resul
             }
             if let Some(stored) = stored.get(&key(plural)) {
                 let _ = write!(out, " prefix={}", stored.prefix);
-                if let Some(version) = &stored.version {
+                // kube-apiserver stores definitions as v1beta1, which nobody serves; it reads v1 as well.
+                if let Some(version) = &stored.version
+                    && plural != "customresourcedefinitions"
+                {
                     let _ = write!(out, " stored={version}");
                 }
             }

@@ -11,7 +11,7 @@ use super::{Beside, text};
 use crate::catalog::Resource;
 use crate::object;
 use crate::pipeline::Api;
-use crate::random;
+use crate::{convert, random};
 
 const KEY: &str = "/ranges/servicenodeports";
 
@@ -32,7 +32,7 @@ impl Bitmap {
             Some(entry) => Condition::Unchanged(KEY.into(), entry.modified),
             None => Condition::Absent(KEY.into()),
         };
-        let known = entry.and_then(|entry| json::parse(&entry.value).ok());
+        let known = entry.and_then(|entry| convert::read(&entry.value).ok());
         let text = format!("{}-{}", range.0, range.1);
         match known.filter(|it| it.str_at(&["range"]) == Some(&text)) {
             Some(known) => {
@@ -48,7 +48,7 @@ impl Bitmap {
                     *taken = byte >> (index % 8) & 1 == 1;
                 }
             }
-            // Not there yet, of another range, or in a form that only kube-apiserver reads: the Services know.
+            // Not there yet, or of another range: the Services know.
             None => {
                 for service in api.list_all("", "services", "") {
                     for port in ports(&service) {

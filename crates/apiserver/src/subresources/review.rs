@@ -101,7 +101,7 @@ async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<
     } else {
         AccessReview::of_subject(review)
     };
-    let decision = api.authorizer.authorize(asked.attributes()).await;
+    let decision = api.authorize(asked.attributes()).await;
     Ok(asked.status(&decision))
 }
 

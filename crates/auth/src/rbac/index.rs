@@ -71,6 +71,26 @@ impl Index {
         }
     }
 
+    pub(super) fn retain(&mut self, kind: &str, keep: impl Fn(&str, &str) -> bool) {
+        let cluster = kind.starts_with("Cluster");
+        let mut gone = Vec::new();
+        for (namespace, scope) in &self.scopes {
+            if namespace.is_empty() != cluster {
+                continue;
+            }
+            let names: Vec<&String> = if kind.ends_with("Binding") {
+                scope.bindings.keys().collect()
+            } else {
+                scope.roles.keys().collect()
+            };
+            let names = names.into_iter().filter(|name| !keep(namespace, name));
+            gone.extend(names.map(|name| (namespace.clone(), name.clone())));
+        }
+        for (namespace, name) in gone {
+            self.remove(kind, &namespace, &name);
+        }
+    }
+
     /// Bindings that concern the user there: cluster-wide ones first; one may come twice.
     pub(super) fn candidates(
         &self,

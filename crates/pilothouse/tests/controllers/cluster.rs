@@ -1,5 +1,6 @@
-//! A server in memory, and how to wait for what it does.
+//! A server, and how to wait for what it does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use apiserver::local::Local;
@@ -9,7 +10,7 @@ use controllers::Selection;
 use json::{Value, json};
 use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
-use store::embedded;
+use testkit::server::Backing;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -18,6 +19,7 @@ pub(super) struct Cluster {
     pub server: Server,
     pub client: Local,
     pub authority: String,
+    etcd: Option<Arc<testkit::etcd::Cluster>>,
 }
 
 impl Cluster {
@@ -30,7 +32,7 @@ impl Cluster {
         let files = pki::in_memory(&names, server::now()).expect("certificates");
         let authority = files.authority.as_ref().expect("an authority");
         let authority = authority.certificate.clone();
-        let store = embedded::in_memory(&store::Options::default());
+        let Backing { store, etcd } = Backing::open().await;
         let address = "127.0.0.1:0".parse().expect("an address");
         let mut options = Options::new(store, address, files);
         options.controllers = selection;
@@ -41,11 +43,13 @@ impl Cluster {
             server,
             client,
             authority,
+            etcd,
         }
     }
 
     pub(super) async fn stop(self) {
         self.server.stop().await.expect("a clean end");
+        drop(self.etcd);
     }
 
     pub(super) async fn create(&self, path: &str, object: Value) -> Value {

@@ -1,4 +1,4 @@
-//! A server in memory, and a client inside of it.
+//! A server, and a client inside of it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,11 +14,12 @@ use json::{Value, json};
 use meta::Status;
 use pilothouse::pki;
 use pilothouse::server::{Options, Server, now};
-use store::embedded;
+use testkit::server::Backing;
 
 pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) client: Local,
+    _etcd: Option<Arc<testkit::etcd::Cluster>>,
 }
 
 #[allow(dead_code, reason = "each story uses its part")]
@@ -30,7 +31,7 @@ impl World {
     pub(crate) async fn with(set: impl FnOnce(&mut Options)) -> Self {
         let names = ServingNames::new("cluster.local", &[]);
         let files = pki::in_memory(&names, now()).expect("certificates");
-        let store = embedded::in_memory(&store::Options::default());
+        let Backing { store, etcd } = Backing::open().await;
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut options = Options::new(store, address, files);
         // What controllers write would reach the webhooks too.
@@ -39,7 +40,11 @@ impl World {
         let server = Server::start(options).await.expect("a server");
         let admin = User::new("admin", &["system:masters", "system:authenticated"]);
         let client = Local::new(server.api.clone(), admin, "test");
-        Self { server, client }
+        Self {
+            server,
+            client,
+            _etcd: etcd,
+        }
     }
 
     pub(crate) fn as_user(&self, name: &str) -> Local {

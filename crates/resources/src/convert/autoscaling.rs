@@ -110,6 +110,13 @@ pub(super) fn to_v2(object: &mut Object) {
             json!([{"type": "Resource", "resource": {"name": "cpu", "current": current}}])
         }),
     };
+    // v1 always has it, v2 only when it is something.
+    let replicas = object
+        .get("status")
+        .and_then(|it| it.get("currentReplicas"));
+    if replicas.is_some_and(is_zero) {
+        take(object, "status", "currentReplicas");
+    }
     // Never left out.
     put(
         object,

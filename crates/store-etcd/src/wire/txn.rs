@@ -47,11 +47,21 @@ pub struct Compare {
     pub target: i32,
     #[prost(bytes = "vec", tag = "3")]
     pub key: Vec<u8>,
-    #[prost(oneof = "TargetUnion", tags = "5, 6")]
+    #[prost(oneof = "TargetUnion", tags = "4, 5, 6")]
     pub target_union: Option<TargetUnion>,
 }
 
 impl Compare {
+    /// How often a key was written since it was created; 0 for one that does not exist.
+    pub fn version(key: Vec<u8>, result: CompareResult, version: i64) -> Self {
+        Self {
+            result: result.into(),
+            target: CompareTarget::Version.into(),
+            key,
+            target_union: Some(TargetUnion::Version(version)),
+        }
+    }
+
     /// A key that does not exist compares as 0.
     pub fn create_revision(key: Vec<u8>, result: CompareResult, revision: i64) -> Self {
         Self {
@@ -94,6 +104,8 @@ pub enum CompareTarget {
 
 #[derive(Clone, Copy, PartialEq, Eq, Oneof)]
 pub enum TargetUnion {
+    #[prost(int64, tag = "4")]
+    Version(i64),
     #[prost(int64, tag = "5")]
     CreateRevision(i64),
     #[prost(int64, tag = "6")]

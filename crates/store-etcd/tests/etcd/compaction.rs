@@ -1,4 +1,6 @@
-use store::{Error, WatchEnd};
+use std::time::Duration;
+
+use store::{Error, Store, WatchEnd};
 use testkit::etcd::Cluster;
 
 use crate::direct::Direct;
@@ -133,4 +135,59 @@ async fn another_cluster_behind_the_same_address_is_not_taken_for_the_first() {
     ));
     let snapshot = eventually("read", || store.snapshot()).await;
     assert_eq!(snapshot.get(b"/first").unwrap().value, "2");
+}
+
+/// Until what came before `revision` is forgotten here.
+async fn forgets(store: &Store, revision: u64) {
+    eventually("forget", || async {
+        match store.watch(b"/", revision).await {
+            Err(Error::Compacted { .. }) => Ok(()),
+            _ => Err(Error::Closed),
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn all_servers_forget_the_same_past_as_kube_apiserver_would() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let etcd = Direct::to(&cluster);
+    // Two rounds of somebody else.
+    etcd.put("compact_rev_key", "0").await;
+    etcd.put("compact_rev_key", "0").await;
+    let mut often = config(cluster.endpoints());
+    often.compaction_interval = Some(Duration::from_millis(100));
+    let one = open_with(often.clone()).await;
+    let other = open_with(often).await;
+    let first = one.create("/k", "0").await.unwrap();
+    let mut watch = one.watch(b"/", first).await.unwrap();
+    let second = one.update("/k", "1", first).await.unwrap();
+    for store in [&one, &other] {
+        forgets(store, first).await;
+        assert!(matches!(
+            store.snapshot_at(first).await,
+            Err(Error::Compacted { .. })
+        ));
+        assert_eq!(store.get(b"/k").await.unwrap().unwrap().value, "1");
+    }
+    let compacted = etcd.get("compact_rev_key").await.expect("a round");
+    let compacted: u64 = String::from_utf8(compacted).unwrap().parse().unwrap();
+    assert!(compacted > first);
+    // Who has been there all the time misses nothing.
+    assert_eq!(next(&mut watch, 1).await[0].revision, second);
+    // Who is left goes on alone.
+    one.close().await.unwrap();
+    let third = other.put("/k", "2").await.unwrap();
+    other.put("/k", "3").await.unwrap();
+    forgets(&other, third).await;
+}
+
+#[tokio::test]
+async fn nothing_is_forgotten_unless_it_is_asked_for() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let store = open(&cluster).await;
+    store.create("/k", "0").await.unwrap();
+    assert_eq!(Direct::to(&cluster).get("compact_rev_key").await, None);
 }

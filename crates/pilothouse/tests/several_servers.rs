@@ -1,0 +1,8 @@
+//! Several servers on one etcd behave as one.
+
+mod several {
+    mod consistency;
+    mod controllers;
+    mod nodes;
+    mod services;
+}

@@ -55,18 +55,17 @@ pub(crate) fn columns(resource: &Resource) -> Value {
 pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value, listed: bool) -> Value {
     let resource = show.resource;
     let now = Time::from(SystemTime::now());
-    let cells: Vec<Value> = match &resource.custom {
-        Some(custom) => custom.columns.row(&object, now),
-        None => {
-            let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-            if listed {
-                // As a list of one: there, a default storage class is marked.
-                let one = std::slice::from_ref(&object);
-                let mut rows = resources::columns::rows(group, version, kind, one, now);
-                rows.pop().unwrap_or_default()
-            } else {
-                resources::columns::row(group, version, kind, &object, now)
-            }
+    let cells: Vec<Value> = if let Some(custom) = &resource.custom {
+        custom.columns.row(&object, now)
+    } else {
+        let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+        if listed {
+            // As a list of one: there, a default storage class is marked.
+            let one = std::slice::from_ref(&object);
+            let mut rows = resources::columns::rows(group, version, kind, one, now);
+            rows.pop().unwrap_or_default()
+        } else {
+            resources::columns::row(group, version, kind, &object, now)
         }
     };
     let mut row = Object::new();

@@ -146,7 +146,7 @@ pub(crate) async fn delete(
         };
         drop(snapshot);
         let live = convert::decode(resource, &entry.value, entry.modified)?;
-        check(write, name, options, &live, &entry)?;
+        check(write.ask, options, &live)?;
         let mut admitting = Admitting::default();
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
@@ -325,15 +325,11 @@ fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<V
     if same { old.to_vec() } else { all }
 }
 
-fn check(
-    write: &Write<'_>,
-    name: &str,
-    options: &DeleteOptions,
-    live: &Value,
-    entry: &Entry,
-) -> Result<(), Status> {
+/// Whether the object is the one that the client means.
+pub(crate) fn check(ask: &Ask<'_>, options: &DeleteOptions, live: &Value) -> Result<(), Status> {
     // Named by kind, not by resource, as upstream has it.
-    let kind = meta::gvk::GroupResource::new(&*write.ask.resource.group, &*write.ask.resource.kind);
+    let kind = meta::gvk::GroupResource::new(&*ask.resource.group, &*ask.resource.kind);
+    let name = object::name(live);
     let conflict = |text: String| Err(Status::conflict(&kind, name, text));
     let Some(preconditions) = &options.preconditions else {
         return Ok(());
@@ -348,9 +344,9 @@ fn check(
         ));
     }
     if let Some(asked) = &preconditions.resource_version
-        && *asked != entry.modified.to_string()
+        && asked != meta::object::resource_version(live)
     {
-        let found = entry.modified;
+        let found = meta::object::resource_version(live);
         return conflict(format!(
             "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record \
              ({found}). The object might have been modified"

@@ -190,6 +190,28 @@ pub(crate) fn asked_version(text: &str) -> Result<Option<u64>, Status> {
     })
 }
 
+/// Puts a condition into an object's status, in the place of one of its type.
+pub(crate) fn set_condition(object: &mut Value, condition: Value) {
+    let Some(fields) = object.as_object_mut() else {
+        return;
+    };
+    let status = fields.get_or_insert("status");
+    if status.is_null() {
+        *status = Object::new().into();
+    }
+    let Some(status) = status.as_object_mut() else {
+        return;
+    };
+    let conditions = status.get_or_insert("conditions");
+    if conditions.is_null() {
+        *conditions = Value::Array(Vec::new());
+    }
+    if let Some(conditions) = conditions.as_array_mut() {
+        conditions.retain(|it| it.get("type") != condition.get("type"));
+        conditions.push(condition);
+    }
+}
+
 /// The `Success` that a deletion answers with.
 pub(crate) fn deleted(resource: &Resource, object: &Value) -> Value {
     let mut details = Object::new();

@@ -100,7 +100,7 @@ impl<'a> Show<'a> {
                 }
                 object
             }
-            View::Table(version) => table::row(self, version, object),
+            View::Table(version) => table::row(self, version, object, true),
             View::Metadata(version) | View::MetadataList(version) => partial(version, object),
         }
     }

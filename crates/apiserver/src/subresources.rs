@@ -1,6 +1,7 @@
 //! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
 
 mod actions;
+mod eviction;
 mod kubelet;
 mod review;
 mod scale;
@@ -48,7 +49,7 @@ pub(crate) async fn answer(
         }
         "scale" => scale::answer(api, ask, body).await,
         "binding" => actions::bind(api, ask, body).await,
-        "eviction" => actions::evict(api, ask, body).await,
+        "eviction" => eviction::evict(api, ask, body).await,
         "token" => token::create(api, ask, body).await,
         _ => kubelet::answer(api, ask).await,
     }

@@ -52,21 +52,21 @@ pub(crate) fn columns(resource: &Resource) -> Value {
 }
 
 /// One row, with as much of its object as is asked for.
-pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value) -> Value {
+pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value, listed: bool) -> Value {
     let resource = show.resource;
     let now = Time::from(SystemTime::now());
-    let cells: Vec<Value> = match &resource.custom {
-        Some(custom) => custom.columns.row(&object, now),
-        // As a list of one, so that a default storage class is marked.
-        None => resources::columns::rows(
-            &resource.group,
-            &resource.version,
-            &resource.kind,
-            std::slice::from_ref(&object),
-            now,
-        )
-        .pop()
-        .unwrap_or_default(),
+    let cells: Vec<Value> = if let Some(custom) = &resource.custom {
+        custom.columns.row(&object, now)
+    } else {
+        let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+        if listed {
+            // As a list of one: there, a default storage class is marked.
+            let one = std::slice::from_ref(&object);
+            let mut rows = resources::columns::rows(group, version, kind, one, now);
+            rows.pop().unwrap_or_default()
+        } else {
+            resources::columns::row(group, version, kind, &object, now)
+        }
     };
     let mut row = Object::new();
     row.insert("cells", cells);
@@ -99,7 +99,7 @@ pub(crate) fn of_one(show: &Show<'_>, version: &'static str, object: Value) -> V
         version,
         revision,
         columns(show.resource),
-        vec![row(show, version, object)],
+        vec![row(show, version, object, false)],
     )
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn event(
     } else {
         Value::Null
     };
-    let rows = vec![row(show, version, object)];
+    let rows = vec![row(show, version, object, false)];
     let table = table(version, Some(revision.to_string()), columns, rows);
     json::write(out, &json!({"type": kind, "object": table}));
     Ok(())

@@ -40,7 +40,7 @@ fn validates() {
             "SubjectAccessReview",
             json!({"spec": {"user": "me", "resourceAttributes": (resource.clone()), "nonResourceAttributes": (path.clone())}}),
             &[&format!(
-                "spec: Invalid value: {{\"path\":\"/api\"}}: {one}"
+                "spec: Invalid value: {{\"Path\":\"/api\",\"Verb\":\"\"}}: {one}"
             )],
         ),
         (
@@ -89,7 +89,7 @@ fn validates() {
             "LocalSubjectAccessReview",
             json!({"metadata": {"namespace": "ns"}, "spec": {"user": "me", "nonResourceAttributes": path}}),
             &[
-                "spec.nonResourceAttributes: Invalid value: {\"path\":\"/api\"}: disallowed on this kind of request",
+                "spec.nonResourceAttributes: Invalid value: {\"Path\":\"/api\",\"Verb\":\"\"}: disallowed on this kind of request",
             ],
         ),
     ];

@@ -393,3 +393,67 @@ async fn a_list_goes_on_after_its_past_is_gone() {
             .is_some_and(|it| it.len() == 1)
     );
 }
+
+/// A budget that can spare one pod spares one.
+#[tokio::test]
+async fn evictions_are_counted() {
+    let server = Server::start().await;
+    let local = server.local();
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    while local.get(account).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    let pods = "/api/v1/namespaces/default/pods";
+    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let budget = json!({"metadata": {"name": "b"}, "spec": {
+        "minAvailable": 1,
+        "selector": {"matchLabels": {"a": "b"}},
+    }});
+    local.create(budgets, &budget).await.unwrap();
+    let running = json!({"status": {
+        "phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }});
+    for name in ["one", "two"] {
+        let pod = json!({
+            "metadata": {"name": name, "labels": {"a": "b"}, "finalizers": ["example.com/hold"]},
+            "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]},
+        });
+        local.create(pods, &pod).await.unwrap();
+        let path = format!("{pods}/{name}/status");
+        local.merge_patch(&path, &running).await.unwrap();
+    }
+    let evict = async |name: &str| {
+        let eviction = json!({
+            "kind": "Eviction",
+            "apiVersion": "policy/v1",
+            "metadata": {"name": name},
+        });
+        let path = format!("{pods}/{name}/eviction");
+        local.create(&path, &eviction).await
+    };
+    let refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
+    // Nobody has looked at the budget yet.
+    refused(evict("one").await, 429, refusal);
+    let spare = json!({"status": {
+        "observedGeneration": 1,
+        "disruptionsAllowed": 1,
+        "currentHealthy": 2,
+        "desiredHealthy": 1,
+        "expectedPods": 2,
+    }});
+    let status = format!("{budgets}/b/status");
+    local.merge_patch(&status, &spare).await.unwrap();
+    evict("one").await.unwrap();
+    let pod = local.get(&format!("{pods}/one")).await.unwrap();
+    assert!(meta::object::is_being_deleted(&pod), "{pod:?}");
+    let conditions = pod.at(&["status", "conditions"]).and_then(Value::as_array);
+    let reasons = conditions.into_iter().flatten();
+    let mut reasons = reasons.filter_map(|it| it.str_at(&["reason"]));
+    assert!(reasons.any(|it| it == "EvictionByEvictionAPI"), "{pod:?}");
+    let budget = local.get(&format!("{budgets}/b")).await.unwrap();
+    let left = budget.at(&["status", "disruptionsAllowed"]);
+    assert_eq!(left, Some(&json!(0)));
+    assert!(budget.at(&["status", "disruptedPods", "one"]).is_some());
+    refused(evict("two").await, 429, refusal);
+}

@@ -242,7 +242,7 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
             let detail = "disallowed on this kind of request";
             faults.push(Fault::invalid(
                 "spec.nonResourceAttributes",
-                path.clone(),
+                printed(path),
                 detail,
             ));
         }

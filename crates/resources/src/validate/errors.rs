@@ -118,5 +118,7 @@ fn shown(value: &Value) -> Value {
 fn sort(value: &mut Value) {
     if let Value::Object(object) = value {
         object.sort_keys();
+        // A label selector is no map: its two fields stand in Go's order.
+        object.sort_by_rank(|key| usize::from(key == "matchExpressions"));
     }
 }

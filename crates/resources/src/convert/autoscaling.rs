@@ -25,6 +25,10 @@ const ROUND_TRIP: [&str; 6] = [
 const LIMITS: json::Limits = json::Limits { depth: 32 };
 
 pub(super) fn to_v1(object: &mut Object) {
+    // v1 always has it.
+    if take_zero(object) {
+        put(object, "status", "currentReplicas", Some(0.into()));
+    }
     let metrics = take(object, "spec", "metrics");
     let behavior = take(object, "spec", "behavior");
     let current = take(object, "status", "currentMetrics");
@@ -289,6 +293,18 @@ fn set(object: &mut Value, path: &[&str], value: Value) {
     if let Some(Some(parent)) = parent {
         parent.insert(*last, value);
     }
+}
+
+/// Whether there are no current replicas; the field is gone then.
+fn take_zero(object: &mut Object) -> bool {
+    let replicas = object
+        .get("status")
+        .and_then(|it| it.get("currentReplicas"));
+    let none = replicas.is_none_or(is_zero);
+    if none {
+        take(object, "status", "currentReplicas");
+    }
+    none
 }
 
 fn take(object: &mut Object, parent: &str, key: &str) -> Option<Value> {

@@ -140,6 +140,7 @@ pub(crate) async fn delete(
 ) -> Result<Deleted, Status> {
     let resource = &write.ask.resource;
     let key = resource.key(&write.ask.info.namespace, name);
+    let mut options = options.clone();
     for _ in 0..RETRIES {
         let snapshot = write.api.latest().await?;
         let Some(entry) = snapshot.get(key.as_bytes()).cloned() else {
@@ -147,7 +148,7 @@ pub(crate) async fn delete(
         };
         drop(snapshot);
         let live = convert::decode(resource, &entry.value, entry.modified)?;
-        check(write, name, options, &live, &entry)?;
+        check(write, name, &options, &live, &entry)?;
         let mut admitting = Admitting::default();
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
@@ -160,7 +161,7 @@ pub(crate) async fn delete(
                 .await?;
         }
         let warnings = admitting.warnings;
-        let next = step(write, options, live)?;
+        let next = step(write, &options, live)?;
         let deleted = |value: Bytes, revision, gone| Deleted {
             entry: Entry {
                 key: key.clone().into(),
@@ -187,8 +188,15 @@ pub(crate) async fn delete(
                 }
                 let txn = txn.put_leased(key.clone(), value, entry.lease);
                 match write.api.store.txn(txn).await {
-                    // Now it is removed.
-                    Ok(_) | Err(store::Error::Conflict { .. }) => continue,
+                    Ok(done) => {
+                        // Now it is removed. We changed it ourselves.
+                        let wanted = options.preconditions.as_mut();
+                        if let Some(version) = wanted.and_then(|it| it.resource_version.as_mut()) {
+                            *version = done.revision.to_string();
+                        }
+                        continue;
+                    }
+                    Err(store::Error::Conflict { .. }) => continue,
                     Err(error) => return Err(failure::of_store(&error)),
                 }
             }

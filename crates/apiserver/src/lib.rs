@@ -51,7 +51,7 @@ mod structural;
 mod subresources;
 mod table;
 pub mod tls;
-mod token;
+pub mod token;
 mod verbs;
 mod watch;
 mod write;

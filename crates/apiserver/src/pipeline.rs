@@ -29,9 +29,6 @@ use crate::{documents, gzip, random, respond, verbs};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// What a request may take, if it is not a watch.
-const DEADLINE: Duration = Duration::from_secs(60);
-
 /// The API over one store.
 #[derive(Debug)]
 pub struct Api {
@@ -74,6 +71,10 @@ pub struct Settings {
     pub max_body_bytes: usize,
     pub max_requests_inflight: usize,
     pub max_mutating_requests_inflight: usize,
+    /// How long a client may take from its connection to the end of its first request's head.
+    pub header_timeout: Duration,
+    /// What a request may take, its body included, if it is not a watch.
+    pub request_timeout: Duration,
     /// The shortest time that a watch without `timeoutSeconds` gets.
     pub min_request_timeout: Duration,
     pub services: ServiceRanges,
@@ -87,6 +88,8 @@ impl Default for Settings {
             max_body_bytes: 3 << 20,
             max_requests_inflight: 400,
             max_mutating_requests_inflight: 200,
+            header_timeout: Duration::from_secs(32),
+            request_timeout: Duration::from_secs(60),
             min_request_timeout: Duration::from_secs(1800),
             services: ServiceRanges::default(),
             accept_unchecked_rules: false,
@@ -191,6 +194,10 @@ impl Api {
             };
             return documents::answer(self, &ask).await;
         };
+        if info.path.starts_with("//") {
+            // Authorized as what it reads like, and then nobody's, as upstream.
+            return Ok(documents::page_not_found());
+        }
         let catalog = self.catalog.load();
         let found = catalog.get(&resource.group, &resource.version, &resource.resource);
         let Some(found) = found else {
@@ -213,7 +220,8 @@ impl Api {
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
-            let deadline = tokio::time::timeout(DEADLINE, verbs::answer(self, &ask, body));
+            let time = self.settings.request_timeout;
+            let deadline = tokio::time::timeout(time, verbs::answer(self, &ask, body));
             deadline.await.unwrap_or_else(|_| {
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",

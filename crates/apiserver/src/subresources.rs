@@ -1,6 +1,7 @@
 //! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
 
 mod actions;
+mod eviction;
 mod kubelet;
 mod review;
 mod scale;
@@ -28,6 +29,7 @@ pub(crate) async fn answer(
     let Some(sub) = ask.resource.subresource(name) else {
         return Err(documents::no_resource());
     };
+    verbs::check_name(&ask.info.name)?;
     let verb = match ask.info.verb {
         Verb::Get => Allowed::Get,
         Verb::Create => Allowed::Create,
@@ -45,7 +47,7 @@ pub(crate) async fn answer(
         }
         "scale" => scale::answer(api, ask, body).await,
         "binding" => actions::bind(api, ask, body).await,
-        "eviction" => actions::evict(api, ask, body).await,
+        "eviction" => eviction::evict(api, ask, body).await,
         "token" => token::create(api, ask, body).await,
         _ => kubelet::answer(api, ask).await,
     }

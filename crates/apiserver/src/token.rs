@@ -1,14 +1,14 @@
 //! Continue tokens: where the next page begins and at which revision, as kube-apiserver writes them.
 
-use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{DecodeError, Engine as _};
 use json::{Value, json};
 use meta::Status;
 use store::Revision;
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Continue {
+pub struct Continue {
     /// Of the first page; `None` to go on with whatever is there now.
     pub revision: Option<Revision>,
     /// The last key that was listed.
@@ -18,13 +18,13 @@ pub(crate) struct Continue {
 
 impl Continue {
     /// A token for what follows `last`, a key that begins with `range`.
-    pub(crate) fn write(revision: Revision, range: &[u8], last: &[u8]) -> String {
+    pub fn write(revision: Revision, range: &[u8], last: &[u8]) -> String {
         let start = String::from_utf8_lossy(&last[range.len()..]);
         let rv = i64::try_from(revision).unwrap_or(i64::MAX);
         encode(rv, &format!("{start}\0"))
     }
 
-    pub(crate) fn parse(token: &str, range: &str) -> Result<Self, Status> {
+    pub fn parse(token: &str, range: &str) -> Result<Self, Status> {
         let invalid = |what: &str| {
             Status::bad_request(format!(
                 "invalid continue token: continue key is not valid: {what}"
@@ -32,7 +32,7 @@ impl Continue {
         };
         let bytes = URL_SAFE_NO_PAD
             .decode(token)
-            .map_err(|error| invalid(&error.to_string()))?;
+            .map_err(|error| invalid(&illegal(&error, token)))?;
         let value = json::parse(&bytes).map_err(|error| invalid(&error.to_string()))?;
         if value.str_at(&["v"]) != Some("meta.k8s.io/v1") {
             return Err(invalid("server does not recognize this encoded version"));
@@ -74,6 +74,15 @@ impl Continue {
         status.continue_token = encode(-1, &self.start);
         status
     }
+}
+
+/// As Go words it.
+fn illegal(error: &DecodeError, token: &str) -> String {
+    let at = match error {
+        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
+        DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => token.len(),
+    };
+    format!("illegal base64 data at input byte {at}")
 }
 
 fn encode(rv: i64, start: &str) -> String {

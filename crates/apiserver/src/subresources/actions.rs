@@ -1,4 +1,4 @@
-//! Things done to a pod: bind it to a node, evict it.
+//! Things done to a pod: bind it to a node. Its eviction has a file of its own.
 
 use std::sync::Arc;
 
@@ -7,17 +7,15 @@ use http::{Response, StatusCode};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
-use meta::options::DeleteOptions;
-use meta::selector::LabelSelector;
 
 use crate::body::Body;
 use crate::decode::{self, Expected, Validation};
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::write::{Change, Changed, Seen, Write};
-use crate::{clock, delete, object, respond, show, verbs};
+use crate::{clock, object, respond, show, verbs};
 
-async fn read(
+pub(super) async fn read(
     api: &Api,
     ask: &Ask<'_>,
     body: RequestBody,
@@ -31,10 +29,19 @@ async fn read(
         custom: None,
     };
     let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
+    let found = |field| decoded.object.str_at(&["metadata", field]);
+    object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
+    let name = &*ask.info.name;
+    if !name.is_empty() && found("name").unwrap_or_default() != name {
+        return Err(Status::bad_request(format!(
+            "name in URL does not match name in {} object",
+            kind.kind
+        )));
+    }
     Ok(decoded.object)
 }
 
-fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let status = json!({
         "kind": "Status",
@@ -64,14 +71,10 @@ pub(super) async fn bind(
         "" => object::name(&binding).to_owned(),
         name => name.to_owned(),
     };
-    object::check_name(&binding, &name)?;
     let errors = resources::validate::create_subresource("", "Pod", "binding", &binding);
     if !errors.is_empty() {
-        return Err(Status::invalid(
-            &meta::gvk::GroupKind::new("", "Binding"),
-            &name,
-            &errors,
-        ));
+        let text = meta::field::aggregate(&errors);
+        return Err(Status::failure(500, meta::status::Reason::Unknown, text));
     }
     let mut write = Write::new(api, ask, options.clone());
     write.kind = kind;
@@ -114,8 +117,12 @@ impl Change for Bind<'_> {
         let uid = object::uid(self.binding);
         if !uid.is_empty() && uid != object::uid(live) {
             let found = object::uid(live);
-            return conflict(format!(
-                "Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+            return Err(Status::conflict(
+                &pods,
+                self.name,
+                format!(
+                    "Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+                ),
             ));
         }
         if object::is_deleting(live) {
@@ -174,7 +181,18 @@ impl Change for Bind<'_> {
 
 /// The condition `PodScheduled`.
 fn scheduled(pod: &mut Value) {
-    let Some(fields) = pod.as_object_mut() else {
+    let condition = json!({
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": (clock::now()),
+    });
+    set_condition(pod, "PodScheduled", condition);
+}
+
+/// In the place of the one of the same type, if there is one.
+pub(super) fn set_condition(object: &mut Value, kind: &str, condition: Value) {
+    let Some(fields) = object.as_object_mut() else {
         return;
     };
     let status = fields.get_or_insert("status");
@@ -191,99 +209,9 @@ fn scheduled(pod: &mut Value) {
     let Some(conditions) = conditions.as_array_mut() else {
         return;
     };
-    conditions.retain(|it| it.str_at(&["type"]) != Some("PodScheduled"));
-    conditions.push(json!({
-        "type": "PodScheduled",
-        "status": "True",
-        "lastProbeTime": null,
-        "lastTransitionTime": (clock::now()),
-    }));
-}
-
-/// `pods/x/eviction`: a deletion that disruption budgets may refuse.
-pub(super) async fn evict(
-    api: &Arc<Api>,
-    ask: &Ask<'_>,
-    body: RequestBody,
-) -> Result<Response<Body>, Status> {
-    let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let mut eviction = read(api, ask, body, &kind).await?;
-    let name = &*ask.info.name;
-    object::check_name(&eviction, name)?;
-    let mut write_options = verbs::write_options(ask, "CreateOptions")?;
-    let mut write = Write::new(api, ask, write_options.clone());
-    write.kind = kind;
-    write.act(Operation::Create, name, &mut eviction).await?;
-    let given = eviction.get("deleteOptions").cloned().unwrap_or_default();
-    let options = if given.is_null() {
-        DeleteOptions::default()
-    } else {
-        DeleteOptions::from_value(&given)?
-    };
-    write_options.dry_run |= options.dry_run;
-    let pod = api
-        .find("", "pods", &ask.info.namespace, name)
-        .ok_or_else(|| ask.not_found())?;
-    budgets(api, ask, &pod)?;
-    let mut write = Write::new(api, ask, write_options);
-    write.seen = Seen::Nothing;
-    delete::delete(&write, name, &options).await?;
-    success(ask)
-}
-
-/// A pod that still runs may go if every budget that covers it can spare it.
-fn budgets(api: &Api, ask: &Ask<'_>, pod: &Value) -> Result<(), Status> {
-    let phase = pod.str_at(&["status", "phase"]).unwrap_or_default();
-    if matches!(phase, "Succeeded" | "Failed" | "Pending") || object::is_deleting(pod) {
-        return Ok(());
+    let same = |it: &&mut Value| it.str_at(&["type"]) == Some(kind);
+    match conditions.iter_mut().find(same) {
+        Some(old) => *old = condition,
+        None => conditions.push(condition),
     }
-    let labels = pod.at(&["metadata", "labels"]).and_then(Value::as_object);
-    let all = api.list_all("policy", "poddisruptionbudgets", &ask.info.namespace);
-    let covering: Vec<Value> = all
-        .into_iter()
-        .filter(|budget| {
-            let selector = budget
-                .at(&["spec", "selector"])
-                .cloned()
-                .unwrap_or_default();
-            LabelSelector::from_value(Some(&selector)).is_ok_and(|it| it.matches(labels))
-        })
-        .collect();
-    if covering.len() > 1 {
-        return Err(Status::internal(
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
-        ));
-    }
-    for budget in &covering {
-        let allowed = budget
-            .at(&["status", "disruptionsAllowed"])
-            .and_then(Value::as_i64)
-            .unwrap_or(0);
-        if allowed <= 0 {
-            let mut status = Status::too_many_requests(
-                "Cannot evict pod as it would violate the pod's disruption budget.",
-                0,
-            );
-            if let Some(details) = &mut status.details {
-                details.causes.push(meta::status::Cause {
-                    reason: "DisruptionBudget".into(),
-                    message: format!(
-                        "The disruption budget {} needs {} healthy pods and has {} currently",
-                        object::name(budget),
-                        budget
-                            .at(&["status", "desiredHealthy"])
-                            .and_then(Value::as_i64)
-                            .unwrap_or(0),
-                        budget
-                            .at(&["status", "currentHealthy"])
-                            .and_then(Value::as_i64)
-                            .unwrap_or(0),
-                    ),
-                    field: String::new(),
-                });
-            }
-            return Err(status);
-        }
-    }
-    Ok(())
 }

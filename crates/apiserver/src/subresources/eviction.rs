@@ -1,0 +1,178 @@
+//! `pods/x/eviction`: a deletion that disruption budgets may refuse.
+
+mod budget;
+
+use std::sync::Arc;
+
+use admission::Operation;
+use http::Response;
+use json::{Value, json};
+use meta::Status;
+use meta::gvk::{GroupResource, GroupVersionKind};
+use meta::options::DeleteOptions;
+
+use super::actions;
+use crate::body::Body;
+use crate::incoming::RequestBody;
+use crate::pipeline::{Api, Ask};
+use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::{clock, delete, object, verbs};
+
+/// How often a pod that changes meanwhile is looked at again.
+const RETRIES: usize = 5;
+
+pub(super) async fn evict(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let kind = GroupVersionKind::new("policy", "v1", "Eviction");
+    let mut eviction = actions::read(api, ask, body, &kind).await?;
+    let name = &*ask.info.name;
+    let mut write_options = verbs::write_options(ask, "CreateOptions")?;
+    let mut write = Write::new(api, ask, write_options.clone());
+    write.kind = kind;
+    write.act(Operation::Create, name, &mut eviction).await?;
+    let given = eviction.get("deleteOptions").cloned().unwrap_or_default();
+    let options = if given.is_null() {
+        DeleteOptions::default()
+    } else {
+        DeleteOptions::from_value(&given)?
+    };
+    write_options.dry_run |= options.dry_run;
+    let mut last = None;
+    for _ in 0..RETRIES {
+        match once(api, ask, options.clone(), &write_options).await {
+            Err(Refusal::Changed(status)) => last = Some(status),
+            Err(Refusal::Final(status)) => return Err(status),
+            Ok(()) => return actions::success(ask),
+        }
+    }
+    Err(last.unwrap_or_else(|| ask.not_found()))
+}
+
+enum Refusal {
+    /// The pod is not what it was when it was looked at.
+    Changed(Status),
+    Final(Status),
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Self::Final(status)
+    }
+}
+
+async fn once(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    mut options: DeleteOptions,
+    write_options: &Options,
+) -> Result<(), Refusal> {
+    let name = &*ask.info.name;
+    let pod = api
+        .find("", "pods", &ask.info.namespace, name)
+        .ok_or_else(|| ask.not_found())?;
+    let pending = pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_deleting(&pod);
+    let mut spared = None;
+    if budget::covers(&pod) {
+        spared = budget::take(api, ask, &pod, write_options.dry_run).await?;
+    }
+    let asked = options.preconditions.as_ref();
+    let asked = asked.is_some_and(|it| it.resource_version.is_some());
+    let exact = (pending || spared.is_some()) && !asked;
+    if exact {
+        // It must not have become ready since.
+        let version = pod.str_at(&["metadata", "resourceVersion"]);
+        let wanted = options.preconditions.get_or_insert_default();
+        wanted.resource_version = version.map(str::to_owned);
+    }
+    let removed = remove(api, ask, &mut options, write_options).await;
+    removed.map_err(|status| match spared {
+        Some(budget) if exact && status.is_conflict() => Refusal::Final(budget::busy(&budget)),
+        None if exact && status.is_conflict() => Refusal::Changed(status),
+        _ => Refusal::Final(status),
+    })
+}
+
+async fn remove(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    options: &mut DeleteOptions,
+    write_options: &Options,
+) -> Result<(), Status> {
+    if !write_options.dry_run {
+        announce(api, ask, options, write_options).await?;
+    }
+    let mut write = Write::new(api, ask, write_options.clone());
+    write.seen = Seen::Nothing;
+    delete::delete(&write, &ask.info.name, options).await?;
+    Ok(())
+}
+
+/// The condition `DisruptionTarget`, for those who look at the pod before it is gone.
+async fn announce(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    options: &mut DeleteOptions,
+    write_options: &Options,
+) -> Result<(), Status> {
+    let mut write = Write::new(api, ask, write_options.clone());
+    write.seen = Seen::Nothing;
+    write.own = true;
+    let mut change = Announce { ask, options };
+    let written = write.update(&ask.info.name, &mut change).await?;
+    let wanted = options.preconditions.as_mut();
+    if let Some(version) = wanted.and_then(|it| it.resource_version.as_mut()) {
+        // We changed it ourselves.
+        *version = written.entry.modified.to_string();
+    }
+    Ok(())
+}
+
+struct Announce<'a> {
+    ask: &'a Ask<'a>,
+    options: &'a DeleteOptions,
+}
+
+impl Change for Announce<'_> {
+    fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
+        let Some(live) = live else {
+            return Err(self.ask.not_found());
+        };
+        let found = |field| live.str_at(&["metadata", field]).unwrap_or_default();
+        let conflict = |text| {
+            let resource = GroupResource::new("", "Pod");
+            Err(Status::conflict(&resource, &self.ask.info.name, text))
+        };
+        let wanted = self.options.preconditions.clone().unwrap_or_default();
+        if let Some(uid) = wanted.uid.as_deref().filter(|it| *it != found("uid")) {
+            return conflict(format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+                found("uid")
+            ));
+        }
+        let version = wanted.resource_version.as_deref();
+        if let Some(version) = version.filter(|it| *it != found("resourceVersion")) {
+            return conflict(format!(
+                "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). The object might have been modified",
+                found("resourceVersion")
+            ));
+        }
+        let mut pod = live.clone();
+        let condition = json!({
+            "type": "DisruptionTarget",
+            "status": "True",
+            "lastProbeTime": null,
+            "lastTransitionTime": (clock::now()),
+            "reason": "EvictionByEvictionAPI",
+            "message": "Eviction API: evicting",
+        });
+        actions::set_condition(&mut pod, "DisruptionTarget", condition);
+        Ok(Changed {
+            object: pod,
+            managed: false,
+            exact: false,
+        })
+    }
+}

@@ -31,7 +31,9 @@ fuzz_target!(|text: &[u8]| {
     let written = json::to_vec(&value);
     let again = json::parse(&written).expect("what is written is JSON");
     assert!(same(&value, &again));
-    assert_eq!(json::to_vec(&again), written);
+    // `-0.0` is written `-0`, which is read as the integer, as Go does: from then on nothing changes.
+    let written = json::to_vec(&again);
+    assert_eq!(json::parse(&written).as_ref(), Ok(&again));
     let pretty = json::to_string_pretty(&value, "  ");
     assert_eq!(json::parse(pretty.as_bytes()).as_ref(), Ok(&again));
     if let Value::Object(object) = &again {

@@ -11,7 +11,6 @@ use meta::gvk::GroupResource;
 
 use crate::clock;
 use crate::pipeline::{Api, Caller};
-use crate::respond::text;
 use crate::tls::ClientAuthority;
 
 #[derive(Debug)]
@@ -46,10 +45,13 @@ impl Api {
         if certificate.is_some() && !trusted && !headers.contains_key(AUTHORIZATION) {
             return Err(unauthorized());
         }
+        // A token of any bytes is a token, and a wrong one does not make its bearer anonymous.
+        let authorization = headers.get(AUTHORIZATION);
+        let authorization = authorization.map(|it| String::from_utf8_lossy(it.as_bytes()));
         let protocols = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
         let credentials = Credentials {
             certificate: certificate.filter(|_| trusted).map(|it| &**it),
-            authorization: text(headers, &AUTHORIZATION),
+            authorization: authorization.as_deref(),
             websocket_protocols: protocols.filter_map(|it| it.to_str().ok()).collect(),
         };
         let found = self.authentication.ways.request(&credentials, now, self);
@@ -69,8 +71,12 @@ impl Api {
         {
             return Ok(None);
         }
-        let pairs = headers.iter();
-        let pairs = pairs.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        // Whatever the bytes are: a header that is passed over would leave the sender's own rights.
+        let texts = headers.iter();
+        let texts =
+            texts.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())));
+        let texts: Vec<_> = texts.collect();
+        let pairs = texts.iter().map(|(name, value)| (*name, &**value));
         let Some(wanted) = impersonation::wanted(pairs).map_err(Status::bad_request)? else {
             return Ok(None);
         };

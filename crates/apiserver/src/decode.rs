@@ -84,13 +84,8 @@ pub(crate) fn object(
         }
         Format::Yaml => {
             strict.extend(yaml_duplicates(body));
-            yaml::to_json(body).map_err(|error| {
-                Status::bad_request(format!(
-                    "the object provided is unrecognized (must be of type {}): {error} ({})",
-                    expected.kind.kind,
-                    hex(body)
-                ))
-            })?
+            yaml::to_json(body)
+                .map_err(|error| unrecognized(expected.kind, body, &error.to_string()))?
         }
         Format::Protobuf => {
             if expected.custom.is_some() {
@@ -99,8 +94,11 @@ pub(crate) fn object(
                     "application/yaml",
                 ]));
             }
+            if body.is_empty() {
+                return Err(unrecognized(expected.kind, body, "empty data"));
+            }
             schema::protobuf::decode_object(body)
-                .map_err(|error| Status::bad_request(error.to_string()))?
+                .map_err(|error| unrecognized(expected.kind, body, &error.to_string()))?
         }
     };
     if object.is_null() {
@@ -122,7 +120,7 @@ pub(crate) fn object(
     }
     check_kind(&mut object, expected).map_err(|mut status| {
         if !is_object {
-            let _ = write!(status.message, " ({})", hex(body));
+            let _ = write!(status.message, " ({})", summary(body));
         }
         status
     })?;
@@ -313,25 +311,32 @@ fn other_kind(expected: &Expected<'_>, name: &str, api_version: &str, kind: &str
 }
 
 fn unreadable(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
-    let shown = match std::str::from_utf8(body) {
-        Ok("") => "<empty>".to_owned(),
-        Ok(text) if text.len() <= 1024 => text.to_owned(),
-        _ => "binary or long data".to_owned(),
-    };
+    let error = format!("couldn't get version/kind; json parse error: {error}");
+    unrecognized(kind, body, &error)
+}
+
+fn unrecognized(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
     Status::bad_request(format!(
-        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
-         {error} ({shown})",
-        kind.kind
+        "the object provided is unrecognized (must be of type {}): {error} ({})",
+        kind.kind,
+        summary(body)
     ))
 }
 
-/// The beginning of a body, as upstream shows what is no text to it.
-fn hex(body: &[u8]) -> String {
-    let shown = &body[..body.len().min(1024)];
-    shown.iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+/// The beginning of a body, as upstream shows it: text if it looks like JSON, hexadecimal if not.
+fn summary(body: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let begin = &body[..body.len().min(SHOWN)];
+    let shown = match begin.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
+        Some(_) => begin.iter().fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        }),
+    };
+    let more = if body.len() > SHOWN { " ..." } else { "" };
+    format!("{shown}{more}")
 }
 
 fn decode_failed(kind: &GroupVersionKind, error: &str) -> Status {

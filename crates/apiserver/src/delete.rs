@@ -139,6 +139,7 @@ pub(crate) async fn delete(
 ) -> Result<Deleted, Status> {
     let resource = &write.ask.resource;
     let key = resource.key(&write.ask.info.namespace, name);
+    let mut options = options.clone();
     for _ in 0..RETRIES {
         let snapshot = write.api.latest().await?;
         let Some(entry) = snapshot.get(key.as_bytes()).cloned() else {
@@ -146,7 +147,7 @@ pub(crate) async fn delete(
         };
         drop(snapshot);
         let live = convert::decode(resource, &entry.value, entry.modified)?;
-        check(write.ask, options, &live)?;
+        check(write.ask, &options, &live)?;
         let mut admitting = Admitting::default();
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
@@ -154,7 +155,7 @@ pub(crate) async fn delete(
             write.admit(&request, &mut admitting).await?;
             write.validate(&request, &mut admitting).await?;
         }
-        let next = step(write, options, live)?;
+        let next = step(write, &options, live)?;
         let deleted = |value: Bytes, revision, gone| Deleted {
             entry: Entry {
                 key: key.clone().into(),
@@ -180,8 +181,15 @@ pub(crate) async fn delete(
                 }
                 let txn = txn.put_leased(key.clone(), value, entry.lease);
                 match write.api.store.txn(txn).await {
-                    // Now it is removed.
-                    Ok(_) | Err(store::Error::Conflict { .. }) => continue,
+                    Ok(done) => {
+                        // Now it is removed. We changed it ourselves.
+                        let wanted = options.preconditions.as_mut();
+                        if let Some(version) = wanted.and_then(|it| it.resource_version.as_mut()) {
+                            *version = done.revision.to_string();
+                        }
+                        continue;
+                    }
+                    Err(store::Error::Conflict { .. }) => continue,
                     Err(error) => return Err(failure::of_store(&error)),
                 }
             }

@@ -42,7 +42,8 @@ pub(crate) async fn check(
             }
             match api.rbac.rules_of(&role, namespace) {
                 Ok(rules) => rbac::refuse_escalation(&api.rbac, user, namespace, &rules),
-                Err(error) => Some(error),
+                // Who may not bind whatever it is must name a role that is there. Upstream says it of the binding.
+                Err(_) => return Err(Status::not_found(&resource.group_resource(), &role.name)),
             }
         }
         _ => None,

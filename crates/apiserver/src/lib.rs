@@ -54,7 +54,7 @@ mod subresources;
 mod table;
 pub mod tls;
 mod together;
-mod token;
+pub mod token;
 mod unserved;
 mod verbs;
 mod warnings;

@@ -53,11 +53,7 @@ pub(crate) fn place(
         .and_then(Value::as_str)
         .unwrap_or_default();
     if resource.namespaced {
-        if !found.is_empty() && found != namespace {
-            return Err(Status::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
-        }
+        check_namespace(found, namespace)?;
         metadata.insert("namespace", namespace);
     } else if !found.is_empty() {
         metadata.remove("namespace");
@@ -70,6 +66,16 @@ pub(crate) fn place(
         metadata.insert("name", name);
     }
     Ok(())
+}
+
+/// What a body says of its namespace, if anything, is what the URL says.
+pub(crate) fn check_namespace(found: &str, namespace: &str) -> Result<(), Status> {
+    if found.is_empty() || found == namespace {
+        return Ok(());
+    }
+    Err(Status::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request",
+    ))
 }
 
 pub(crate) fn check_name(object: &Value, name: &str) -> Result<(), Status> {

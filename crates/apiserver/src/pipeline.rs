@@ -33,9 +33,6 @@ use crate::{clock, documents, gzip, random, respond, verbs};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// What a request may take, if it is not a watch.
-const DEADLINE: Duration = Duration::from_secs(60);
-
 /// The API over one store.
 #[derive(Debug)]
 pub struct Api {
@@ -80,6 +77,10 @@ pub struct Settings {
     pub max_body_bytes: usize,
     pub max_requests_inflight: usize,
     pub max_mutating_requests_inflight: usize,
+    /// How long a client may take from its connection to the end of its first request's head.
+    pub header_timeout: Duration,
+    /// What a request may take, its body included, if it is not a watch.
+    pub request_timeout: Duration,
     /// The shortest time that a watch without `timeoutSeconds` gets.
     pub min_request_timeout: Duration,
     pub services: ServiceRanges,
@@ -95,6 +96,8 @@ impl Default for Settings {
             max_body_bytes: 3 << 20,
             max_requests_inflight: 400,
             max_mutating_requests_inflight: 200,
+            header_timeout: Duration::from_secs(32),
+            request_timeout: Duration::from_secs(60),
             min_request_timeout: Duration::from_secs(1800),
             services: ServiceRanges::default(),
             server_ttl: Duration::from_secs(15),
@@ -172,7 +175,7 @@ impl Api {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
-        let deadline = deadline(&query, &info)?;
+        let deadline = deadline(&query, &info, self.settings.request_timeout)?;
         let user = match self.authenticate(caller, &parts.headers) {
             // Another server may just have made the account that a token stands for.
             Err(_) if self.store.is_shared() => {
@@ -208,6 +211,10 @@ impl Api {
             };
             return Box::pin(documents::answer(self, &ask)).await;
         };
+        if info.path.starts_with("//") {
+            // Authorized as what it reads like, and then nobody's, as upstream.
+            return Ok(documents::page_not_found());
+        }
         // A change must not be judged by a state that is older than what other servers have answered.
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             self.latest().await?;
@@ -389,18 +396,18 @@ impl Api {
 }
 
 /// Clients may want their answer earlier. What streams has no deadline.
-fn deadline(query: &Query, info: &RequestInfo<'_>) -> Result<Duration, Status> {
+fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Duration, Status> {
     let streams = info.resource.as_ref().is_some_and(|it| {
         let sub = &*it.subresource;
         matches!(it.verb, Verb::Watch | Verb::Proxy)
             || ["attach", "exec", "proxy", "log", "portforward"].contains(&sub)
     });
     let Some(asked) = query.get("timeout").filter(|it| !it.is_empty() && !streams) else {
-        return Ok(DEADLINE);
+        return Ok(most);
     };
     match meta::time::parse_duration(asked) {
-        Ok(Duration::ZERO) => Ok(DEADLINE),
-        Ok(asked) => Ok(asked.min(DEADLINE)),
+        Ok(Duration::ZERO) => Ok(most),
+        Ok(asked) => Ok(asked.min(most)),
         Err(error) => Err(Status::bad_request(format!(
             "invalid timeout specified in the request URL - {error}"
         ))),

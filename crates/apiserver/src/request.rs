@@ -72,14 +72,15 @@ impl Query {
         let pairs = query.unwrap_or_default().split('&');
         let decode = |text: &str| {
             let text = text.replace('+', " ");
-            percent_decode(&text).map_or(text.clone(), Cow::into_owned)
+            percent_decode(&text).map(Cow::into_owned)
         };
+        // What Go cannot read it passes over: broken escapes, and semicolons, which once were ampersands.
+        let pairs = pairs.filter(|pair| !pair.is_empty() && !pair.contains(';'));
         Self(
             pairs
-                .filter(|pair| !pair.is_empty())
-                .map(|pair| {
+                .filter_map(|pair| {
                     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    (decode(key), decode(value))
+                    Some((decode(key)?, decode(value)?))
                 })
                 .collect(),
         )
@@ -123,21 +124,35 @@ fn resource<'a>(
     path: &'a str,
     query: &Query,
 ) -> Result<Option<ResourceRequest<'a>>, BadPath> {
-    let mut parts = path.trim_matches('/').split('/').map(|part| {
-        percent_decode(part).ok_or_else(|| BadPath(format!("invalid URL escape in {part:?}")))
-    });
-    let group = match parts.next().transpose()?.as_deref() {
+    // Decoded before it is cut, as upstream: a slash is a slash, however it is written.
+    let decoded = percent_decode(path)
+        .ok_or_else(|| BadPath(format!("invalid URL escape in {}", meta::go::quote(path))))?;
+    let cut = |path: &'a str| {
+        path.trim_matches('/')
+            .split('/')
+            .map(Cow::Borrowed)
+            .collect()
+    };
+    let all: Vec<Cow<'a, str>> = match decoded {
+        Cow::Borrowed(path) => cut(path),
+        Cow::Owned(path) => {
+            let parts = path.trim_matches('/').split('/');
+            parts.map(|it| Cow::Owned(it.to_owned())).collect()
+        }
+    };
+    let mut parts = all.into_iter();
+    let group = match parts.next().as_deref() {
         Some("api") => Cow::Borrowed(""),
-        Some("apis") => match parts.next().transpose()? {
+        Some("apis") => match parts.next() {
             Some(group) => group,
             None => return Ok(None),
         },
         _ => return Ok(None),
     };
-    let Some(version) = parts.next().transpose()? else {
+    let Some(version) = parts.next() else {
         return Ok(None);
     };
-    let mut parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let mut parts: Vec<_> = parts.collect();
     if parts.is_empty() {
         return Ok(None);
     }
@@ -217,7 +232,7 @@ fn exact_name(selector: &str) -> Option<&str> {
     is_segment.then_some(name)
 }
 
-/// `None` if the percent signs or what they stand for are not right.
+/// `None` if the percent signs are not right. What is no UTF-8 is nobody's name, and becomes U+FFFD.
 fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
@@ -233,7 +248,9 @@ fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
             out.push(byte);
         }
     }
-    String::from_utf8(out).ok().map(Cow::Owned)
+    Some(Cow::Owned(String::from_utf8(out).unwrap_or_else(|error| {
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })))
 }
 
 #[cfg(test)]
@@ -275,6 +292,11 @@ mod tests {
             ("GET", "/api/v1/pods", "list \"\"/v1 ns= pods/ "),
             ("GET", "/api/v1/pods?watch=true", "watch \"\"/v1 ns= pods/ "),
             ("GET", "/api/v1/pods?watch=0", "list \"\"/v1 ns= pods/ "),
+            (
+                "GET",
+                "/api/v1/pods?watch=%zz&watch=1;&watch=0",
+                "list \"\"/v1 ns= pods/ ",
+            ),
             ("GET", "/api/v1/watch/pods", "watch \"\"/v1 ns= pods/ "),
             ("GET", "/api/v1/namespaces", "list \"\"/v1 ns= namespaces/ "),
             (
@@ -312,13 +334,23 @@ mod tests {
                 "/api/v1/pods?fieldSelector=metadata.name%3Dx",
                 "list \"\"/v1 ns= pods/ x",
             ),
-            ("GET", "/api/v1/nodes/a%2Fb", "get \"\"/v1 ns= nodes/ a/b"),
+            ("GET", "/api/v1/nodes/a%2Fb", "get \"\"/v1 ns= nodes/b a"),
+            ("GET", "/api/v1/nodes/%2e%2E", "get \"\"/v1 ns= nodes/ .."),
+            (
+                "GET",
+                "/%61pi/v1/nodes/%ff",
+                "get \"\"/v1 ns= nodes/ \u{fffd}",
+            ),
             (
                 "GET",
                 "/api/v1/watch",
                 "unable to determine kind and namespace from url, /api/v1/watch",
             ),
-            ("GET", "/api/v1/nodes/%zz", "invalid URL escape in \"%zz\""),
+            (
+                "GET",
+                "/api/v1/nodes/%zz",
+                "invalid URL escape in \"/api/v1/nodes/%zz\"",
+            ),
         ];
         for (method, url, want) in cases {
             assert_eq!(read(method, url), want, "{method} {url}");

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode};
@@ -21,10 +22,14 @@ use crate::body::Body;
 use crate::pipeline::{Api, Caller};
 use crate::together::{Requests, Together};
 
-/// How long a client may take for a TLS handshake, and for the head of an HTTP/1 request.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an HTTP/1 connection may wait for its next request, as upstream.
+const IDLE: Duration = Duration::from_secs(90);
 /// As Go's server offers.
 const STREAMS: u32 = 250;
+/// Of a request's head, as Go's server takes.
+const HEAD: u32 = 1 << 20;
+/// Go counts bytes only; a reader needs a number.
+const HEADERS: usize = 1000;
 
 /// Who is at the other end.
 #[derive(Clone, Debug)]
@@ -80,7 +85,14 @@ async fn connection(
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
+    let patience = tokio::time::sleep(api.settings.header_timeout);
+    let mut patience = std::pin::pin!(patience);
+    let stream = tokio::select! {
+        stream = acceptor.accept(stream) => stream?,
+        () = patience.as_mut() => return Ok(()),
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
     let peer = Peer {
         address,
@@ -90,7 +102,10 @@ async fn connection(
             .collect(),
     };
     let caller = Arc::new(api.caller(peer));
+    let asked = Arc::new(AtomicBool::new(false));
+    let begun = asked.clone();
     let service = service_fn(move |request: Request<Incoming>| {
+        begun.store(true, Ordering::Relaxed);
         let (api, caller) = (api.clone(), caller.clone());
         async move { Ok::<_, std::convert::Infallible>(answer(api, caller, request).await) }
     });
@@ -99,21 +114,39 @@ async fn connection(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(IDLE)
+        .max_headers(HEADERS)
+        .max_buf_size(HEAD as usize + 4096)
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS)
-        .max_header_list_size(1 << 20)
+        .max_header_list_size(HEAD)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
+    // TLS has settled it: to look at the first bytes instead would wait for them for ever.
+    let builder = if speaks_http2 {
+        builder.http2_only()
+    } else {
+        builder.http1_only()
+    };
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let connection = std::pin::pin!(connection);
     let mut together = Together::new(connection, requests);
-    let ended = tokio::select! {
-        ended = &mut together => ended,
-        () = stopped(&mut stop) => {
-            together.connection().graceful_shutdown();
-            together.await
+    let mut is_new = true;
+    let ended = loop {
+        tokio::select! {
+            ended = &mut together => break ended,
+            () = stopped(&mut stop) => {
+                together.connection().graceful_shutdown();
+                break together.await;
+            }
+            () = patience.as_mut(), if is_new => {
+                is_new = false;
+                if !asked.load(Ordering::Relaxed) {
+                    // Whoever connects and asks nothing makes room for others.
+                    return Ok(());
+                }
+            }
         }
     };
     ended.map_err(io::Error::other)

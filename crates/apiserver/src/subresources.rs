@@ -29,6 +29,7 @@ pub(crate) async fn answer(
     let Some(sub) = ask.resource.subresource(name) else {
         return Err(documents::no_resource());
     };
+    verbs::check_name(&ask.info.name)?;
     let verb = match ask.info.verb {
         Verb::Get => Allowed::Get,
         Verb::Create => Allowed::Create,

@@ -13,7 +13,7 @@ const ALPHABET: GeneralPurpose =
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Continue {
+pub struct Continue {
     /// Of the first page; `None` to go on with whatever is there now.
     pub revision: Option<Revision>,
     /// The last key that was listed.
@@ -23,13 +23,13 @@ pub(crate) struct Continue {
 
 impl Continue {
     /// A token for what follows `last`, a key that begins with `range`.
-    pub(crate) fn write(revision: Revision, range: &[u8], last: &[u8]) -> String {
+    pub fn write(revision: Revision, range: &[u8], last: &[u8]) -> String {
         let start = String::from_utf8_lossy(&last[range.len()..]);
         let rv = i64::try_from(revision).unwrap_or(i64::MAX);
         encode(rv, &format!("{start}\0"))
     }
 
-    pub(crate) fn parse(token: &str, range: &str) -> Result<Self, Status> {
+    pub fn parse(token: &str, range: &str) -> Result<Self, Status> {
         let invalid = |what: &str| {
             Status::bad_request(format!(
                 "invalid continue token: continue key is not valid: {what}"

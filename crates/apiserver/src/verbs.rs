@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{CreateOptions, PatchOptions, Query};
@@ -29,12 +29,16 @@ pub(crate) async fn answer(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
+    if *ask.method == Method::HEAD {
+        return Err(not_allowed());
+    }
     if !ask.info.subresource.is_empty() {
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
     if !exists(ask) {
         return Err(crate::documents::no_resource());
     }
+    check_name(&ask.info.name)?;
     if !allows(ask) {
         return Err(not_allowed());
     }
@@ -62,6 +66,25 @@ pub(crate) async fn object(
         Verb::DeleteCollection => Box::pin(delete::collection(api, ask, body)).await,
         Verb::Proxy | Verb::None => Err(not_allowed()),
     }
+}
+
+/// Names are parts of paths, wherever they are kept.
+pub(crate) fn check_name(name: &str) -> Result<(), Status> {
+    let why = match name {
+        "." | ".." => format!("may not be '{name}'"),
+        _ => {
+            let all = ["/", "%"].into_iter().filter(|it| name.contains(it));
+            let all = all.map(|it| format!("may not contain '{it}'"));
+            all.collect::<Vec<_>>().join(";")
+        }
+    };
+    if why.is_empty() {
+        return Ok(());
+    }
+    let name = meta::go::quote(name);
+    Err(Status::bad_request(format!(
+        "Name parameter invalid: {name}: {why}"
+    )))
 }
 
 fn allows(ask: &Ask<'_>) -> bool {

@@ -40,6 +40,8 @@ pub enum Error {
     TooLarge,
     #[error("a raw value is not JSON: {0}")]
     Raw(json::ParseError),
+    #[error("{0}")]
+    Quantity(meta::quantity::QuantityError),
     #[error("no kind \"{kind}\" is registered for version \"{api_version}\"")]
     UnknownKind { api_version: String, kind: String },
     #[error("{field} cannot be written as protobuf: {why}")]

@@ -125,6 +125,34 @@ fn broken_bytes_are_errors_not_panics() {
     );
 }
 
+/// As Go's generated code makes room for what it is about to read.
+#[test]
+fn what_was_sent_empty_is_not_null() {
+    let list = builtin().kind("", "v1", "APIResourceList").unwrap();
+    let value = json::json!({"groupVersion": "v1", "resources": [
+        {"name": "a", "singularName": "", "namespaced": true, "kind": "A", "verbs": []},
+    ]});
+    let bytes = protobuf::encode(list.place(), &value).unwrap();
+    assert_eq!(protobuf::decode(list.place(), &bytes), Ok(value));
+    // Entries of maps with a key and no value: `labels` is field 11 of the metadata, which is field 1.
+    let map = builtin().kind("", "v1", "ConfigMap").unwrap();
+    let bytes = [0x0a, 5, 0x5a, 3, 0x0a, 1, b'a'];
+    let value = protobuf::decode(map.place(), &bytes).unwrap();
+    assert_eq!(value.str_at(&["metadata", "labels", "a"]), Some(""));
+    let quota = builtin().named("io.k8s.api.core.v1.ResourceQuotaSpec");
+    let quota = quota.unwrap();
+    let bytes = [0x0a, 3, 0x0a, 1, b'a'];
+    let value = protobuf::decode(quota.place(), &bytes).unwrap();
+    assert_eq!(value.str_at(&["hard", "a"]), Some("0"));
+    // Not one that is none.
+    let bytes = [0x0a, 8, 0x0a, 1, b'a', 0x12, 3, 0x0a, 1, b'x'];
+    let error = protobuf::decode(quota.place(), &bytes).unwrap_err();
+    assert!(
+        error.to_string().starts_with("quantities must match"),
+        "{error}"
+    );
+}
+
 #[test]
 fn depth_is_bounded() {
     let schema = builtin().named(PROPS).unwrap();

@@ -30,6 +30,15 @@ pub(super) async fn read(
     };
     let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
     ask.warnings.add(decoded.warnings);
+    let found = |field| decoded.object.str_at(&["metadata", field]);
+    object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
+    let name = &*ask.info.name;
+    if !name.is_empty() && found("name").unwrap_or_default() != name {
+        return Err(Status::bad_request(format!(
+            "name in URL does not match name in {} object",
+            kind.kind
+        )));
+    }
     Ok(decoded.object)
 }
 
@@ -63,14 +72,10 @@ pub(super) async fn bind(
         "" => object::name(&binding).to_owned(),
         name => name.to_owned(),
     };
-    object::check_name(&binding, &name)?;
     let errors = resources::validate::create_subresource("", "Pod", "binding", &binding);
     if !errors.is_empty() {
-        return Err(Status::invalid(
-            &meta::gvk::GroupKind::new("", "Binding"),
-            &name,
-            &errors,
-        ));
+        let text = meta::field::aggregate(&errors);
+        return Err(Status::failure(500, meta::status::Reason::Unknown, text));
     }
     let mut write = Write::new(api, ask, options.clone());
     write.kind = kind;
@@ -113,8 +118,12 @@ impl Change for Bind<'_> {
         let uid = object::uid(self.binding);
         if !uid.is_empty() && uid != object::uid(live) {
             let found = object::uid(live);
-            return conflict(format!(
-                "Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+            return Err(Status::conflict(
+                &pods,
+                self.name,
+                format!(
+                    "Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+                ),
             ));
         }
         if object::is_deleting(live) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use admission::Operation;
 use auth::serviceaccount::{TokenSpec, expiration, validate_token_request};
 use http::{Response, StatusCode};
 use json::{Object, Value, json};
@@ -12,7 +13,8 @@ use crate::body::Body;
 use crate::decode::{self, Expected, Validation};
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
-use crate::{clock, object, random, respond, show};
+use crate::write::Write;
+use crate::{clock, object, random, respond, show, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -32,10 +34,14 @@ pub(super) async fn create(
     let mut request = decoded.object;
     ask.warnings.add(decoded.warnings);
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+    matches_url(&request, &kind, namespace, name)?;
     let account = api
         .find("", "serviceaccounts", namespace, name)
         .ok_or_else(|| ask.not_found())?;
-    object::check_name(&request, name)?;
+    same_account(&request, &kind, &account)?;
+    let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
+    write.kind = kind.clone();
+    warnings.extend(write.act(Operation::Create, name, &mut request).await?);
     let Some(issuer) = &api.issuer else {
         return Err(Status::internal("this server signs no tokens"));
     };
@@ -91,6 +97,7 @@ pub(super) async fn create(
     let metadata = object::metadata(&mut request)?;
     metadata.insert("name", name);
     metadata.insert("namespace", namespace);
+    metadata.insert("uid", object::uid(&account));
     metadata.insert("creationTimestamp", clock::now());
     let mut spec = spec.as_object().cloned().unwrap_or_else(Object::new);
     spec.insert("audiences", audiences.into_iter().collect::<Value>());
@@ -108,12 +115,49 @@ pub(super) async fn create(
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
 
+/// The account is the URL's: a body that names another is a mistake, or worse.
+fn matches_url(
+    request: &Value,
+    kind: &GroupVersionKind,
+    namespace: &str,
+    name: &str,
+) -> Result<(), Status> {
+    let found = |field| request.str_at(&["metadata", field]).unwrap_or_default();
+    object::check_namespace(found("namespace"), namespace)?;
+    let given = found("name");
+    if given.is_empty() || given == name {
+        return Ok(());
+    }
+    let detail = "must match the service account name if specified";
+    let error = meta::field::Error::invalid("metadata.name", given, detail);
+    let kind = GroupKind::new(&*kind.group, &*kind.kind);
+    Err(Status::invalid(&kind, name, &[error]))
+}
+
+fn same_account(request: &Value, kind: &GroupVersionKind, account: &Value) -> Result<(), Status> {
+    let (asked, found) = (object::uid(request), object::uid(account));
+    if asked.is_empty() || asked == found {
+        return Ok(());
+    }
+    let text = format!(
+        "the UID in the token request ({asked}) does not match the UID of the service account ({found})"
+    );
+    let resource = GroupResource::new(&*kind.group, &*kind.kind);
+    Err(Status::conflict(&resource, object::name(account), text))
+}
+
 /// What the token dies with: name and uid.
 #[derive(Default)]
 struct Bound {
     pod: Option<(String, String)>,
     secret: Option<(String, String)>,
     node: Option<(String, String)>,
+}
+
+/// A version and kind as Go prints the two.
+fn of_go(api_version: &str, kind: &str) -> String {
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!("{slash}{api_version}, Kind={kind}")
 }
 
 fn bound(
@@ -133,8 +177,8 @@ fn bound(
         ("v1", "Node") => ("nodes", ""),
         (version, _) => {
             return Err(Status::bad_request(format!(
-                "cannot bind token for serviceaccount \"{}\" to an object of kind {version}/{kind}",
-                object::name(account)
+                "cannot bind token to object of type {}",
+                of_go(version, kind)
             )));
         }
     };
@@ -147,7 +191,7 @@ fn bound(
         let text = format!(
             "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been deleted and then recreated"
         );
-        return Err(Status::conflict(&resource, name, text));
+        return Err(Status::conflict(&GroupResource::new("", kind), name, text));
     }
     let pair = Some((name.to_owned(), found_uid));
     let mut bound = Bound::default();

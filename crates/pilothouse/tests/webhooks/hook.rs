@@ -23,6 +23,8 @@ pub(crate) enum Reply {
     Raw(u16, Vec<u8>),
     /// Nothing, ever.
     Silence,
+    /// Allows once it was asked so many times.
+    Together(usize),
 }
 
 pub(crate) struct Hook {
@@ -114,9 +116,18 @@ async fn respond(
     let body = request.into_body().collect().await?.to_bytes();
     let review = json::parse(&body).unwrap_or_default();
     asked.lock().expect("no panic").push(review.clone());
-    let (code, body) = match answer(&path, &review) {
+    let reply = match answer(&path, &review) {
+        Reply::Together(count) => {
+            while asked.lock().expect("no panic").len() < count {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            allow()
+        }
+        other => other,
+    };
+    let (code, body) = match reply {
         Reply::Raw(code, body) => (code, body),
-        Reply::Silence => std::future::pending().await,
+        Reply::Silence | Reply::Together(_) => std::future::pending().await,
         Reply::Response(mut response) => {
             let uid = review.str_at(&["request", "uid"]).unwrap_or_default();
             if let Some(fields) = response.as_object_mut() {

@@ -41,8 +41,9 @@ impl Decoder {
             (Shape::List { items, .. }, _) => self.wrapped(place.at(*items), bytes, depth)?,
             (Shape::IntOrString, _) => int_or_string(bytes)?,
             (_, Format::Quantity) => {
-                let text: Value = first_string(bytes)?.unwrap_or_default().into();
-                Quantity::from_value(&text).map_or(text, |it| it.to_string().into())
+                let text = first_string(bytes)?.unwrap_or_else(|| "0".to_owned());
+                let quantity = Quantity::parse(&text).map_err(Error::Quantity)?;
+                quantity.to_string().into()
             }
             (_, Format::Time) => written_time(instant(bytes)?.truncated(), false),
             (_, Format::MicroTime) => written_time(instant(bytes)?, true),
@@ -186,15 +187,23 @@ impl Decoder {
         depth: usize,
     ) -> Result<(Text, Value), Error> {
         self.count(depth)?;
-        let (mut key, mut value) = (Text::default(), Value::Null);
+        let (mut key, mut value) = (Text::default(), None);
         let mut reader = Reader::new(bytes);
         while let Some((number, wire)) = reader.tag()? {
             match number {
                 1 => key = reader.string(wire, name)?.into(),
-                2 => value = self.value(place, name, wire, &mut reader, depth)?,
+                2 => value = Some(self.value(place, name, wire, &mut reader, depth)?),
                 _ => reader.skip(wire)?,
             }
         }
+        // A value that was not sent is zero, not nothing.
+        let value = match (value, place.shape()) {
+            (Some(value), _) => value,
+            (None, Shape::Boolean) => false.into(),
+            (None, Shape::Integer | Shape::Number) => 0.into(),
+            (None, Shape::String) if !matches!(place.node().format, Format::Quantity) => "".into(),
+            (None, _) => self.message(place, b"", depth + 1)?,
+        };
         Ok((key, value))
     }
 
@@ -235,7 +244,7 @@ impl Decoder {
         })
     }
 
-    /// A list that is a message of its own; an empty one is nil.
+    /// A list that is a message of its own: where it is, it is not nil.
     fn wrapped(&mut self, items: Place<'_>, bytes: &[u8], depth: usize) -> Result<Value, Error> {
         let mut all = Vec::new();
         let mut reader = Reader::new(bytes);
@@ -248,11 +257,7 @@ impl Decoder {
                 _ => reader.skip(wire)?,
             }
         }
-        Ok(if all.is_empty() {
-            Value::Null
-        } else {
-            Value::Array(all)
-        })
+        Ok(Value::Array(all))
     }
 
     /// A schema in field `schema`, or what else may stand for one in the other of the fields 1 and 2.

@@ -24,13 +24,14 @@ use crate::encoded::Encoded;
 use crate::incoming::RequestBody;
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
+use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
 use crate::{documents, gzip, random, respond, verbs};
 
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// What a request may take, if it is not a watch.
-const DEADLINE: Duration = Duration::from_secs(60);
+/// What a request of a controller of ours may take, however short clients' time is.
+const OWN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The API over one store.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ pub struct Api {
     pub issuer: Option<Issuer>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     ready: AtomicBool,
+    leaving: AtomicBool,
     reading: Semaphore,
     writing: Semaphore,
 }
@@ -72,11 +74,27 @@ pub struct Config {
 pub struct Settings {
     /// Of a request's body.
     pub max_body_bytes: usize,
+    /// Zero for no limit.
     pub max_requests_inflight: usize,
+    /// Zero for no limit.
     pub max_mutating_requests_inflight: usize,
+    /// What a request may take, if it is not a watch.
+    pub request_timeout: Duration,
     /// The shortest time that a watch without `timeoutSeconds` gets.
     pub min_request_timeout: Duration,
     pub services: ServiceRanges,
+    /// How long events are kept.
+    pub event_ttl: Duration,
+    /// The longest life of a token that is asked for, in seconds; zero for no limit.
+    pub max_token_expiration: i64,
+    /// Tokens that admission asks for on behalf of pods live for a year, and warn.
+    pub extend_token_expiration: bool,
+    /// The part of HTTP/2 requests after which a client is sent away to connect anew.
+    pub goaway_chance: f64,
+    /// Streams that a client may have on one HTTP/2 connection.
+    pub max_streams: u32,
+    /// Told of every request.
+    pub request_log: Option<RequestLog>,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -87,8 +105,16 @@ impl Default for Settings {
             max_body_bytes: 3 << 20,
             max_requests_inflight: 400,
             max_mutating_requests_inflight: 200,
+            request_timeout: Duration::from_secs(60),
             min_request_timeout: Duration::from_secs(1800),
             services: ServiceRanges::default(),
+            event_ttl: Duration::from_secs(3600),
+            max_token_expiration: 0,
+            extend_token_expiration: true,
+            goaway_chance: 0.0,
+            // As Go's server offers.
+            max_streams: 250,
+            request_log: None,
             accept_unchecked_rules: false,
         }
     }
@@ -134,7 +160,8 @@ impl Api {
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
-        let answered = self.run(caller, &parts, body).await;
+        let mut noted = self.settings.request_log.map(Noted::new);
+        let answered = self.run(caller, &parts, body, noted.as_mut()).await;
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
@@ -148,6 +175,9 @@ impl Api {
         if parts.method == Method::HEAD {
             *response.body_mut() = Body::empty();
         }
+        if let Some(noted) = noted {
+            noted.tell(caller, &parts, &response);
+        }
         response
     }
 
@@ -156,15 +186,24 @@ impl Api {
         caller: &Caller,
         parts: &Parts,
         body: RequestBody,
+        mut noted: Option<&mut Noted>,
     ) -> Result<Response<Body>, Status> {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let user = self.authenticate(caller, &parts.headers)?;
+        if let Some(noted) = &mut noted {
+            noted.sender(&user, &info);
+        }
         let method = parts.method.as_str().to_ascii_lowercase();
         let sender = attributes(&user, &method, &info, &query);
         let user = match self.impersonate(&sender, &parts.headers).await? {
-            Some(other) => other,
+            Some(other) => {
+                if let Some(noted) = &mut noted {
+                    noted.impersonated = Some(other.name.clone());
+                }
+                other
+            }
             None => user,
         };
         // What controllers do must not wait for what clients do: they clean up after them.
@@ -213,7 +252,11 @@ impl Api {
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
-            let deadline = tokio::time::timeout(DEADLINE, verbs::answer(self, &ask, body));
+            let time = match caller {
+                Caller::Remote { .. } => self.settings.request_timeout,
+                Caller::Local(_) => OWN_DEADLINE,
+            };
+            let deadline = tokio::time::timeout(time, verbs::answer(self, &ask, body));
             deadline.await.unwrap_or_else(|_| {
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
@@ -274,14 +317,15 @@ impl Api {
             authorizer: parts.authorizer,
             admission: parts.admission,
             documents: parts.documents,
-            reading: Semaphore::new(settings.max_requests_inflight),
-            writing: Semaphore::new(settings.max_mutating_requests_inflight),
+            reading: places(settings.max_requests_inflight),
+            writing: places(settings.max_mutating_requests_inflight),
             settings,
             stop,
             rbac: parts.rbac,
             issuer: parts.issuer,
             event_lease: tokio::sync::Mutex::default(),
             ready: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
         }
     }
 
@@ -303,6 +347,15 @@ impl Api {
 
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
+    }
+
+    /// Says by `/readyz` that the server is about to stop, and goes on.
+    pub fn set_leaving(&self) {
+        self.leaving.store(true, Ordering::Release);
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire) || *self.stop.borrow()
     }
 
     /// What is known of a connection before its first request.
@@ -330,6 +383,13 @@ impl Api {
             }
         }
     }
+}
+
+fn places(limit: usize) -> Semaphore {
+    Semaphore::new(match limit {
+        0 => Semaphore::MAX_PERMITS,
+        limit => limit.min(Semaphore::MAX_PERMITS),
+    })
 }
 
 /// What every answer about a kind that is on its way out says.

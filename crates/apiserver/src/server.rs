@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
+use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -13,16 +13,15 @@ use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::pipeline::Api;
+use crate::random;
 
 /// How long a client may take for a TLS handshake, and for the head of an HTTP/1 request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// As Go's server offers.
-const STREAMS: u32 = 250;
 
 /// Who is at the other end.
 #[derive(Clone, Debug)]
@@ -78,7 +77,12 @@ async fn connection(
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let stream = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await??;
+    let handshake = tokio::time::timeout(PATIENCE, acceptor.accept(stream));
+    let stream = tokio::select! {
+        done = handshake => done??,
+        // Nothing was asked yet.
+        () = stopped(&mut stop) => return Ok(()),
+    };
     let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
     let peer = Peer {
         address,
@@ -88,8 +92,15 @@ async fn connection(
             .collect(),
     };
     let caller = Arc::new(api.caller(peer));
+    let (streams, chance) = (api.settings.max_streams, api.settings.goaway_chance);
+    let away = Arc::new(Notify::new());
+    let leave = away.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let (api, caller) = (api.clone(), caller.clone());
+        // HTTP/1 clients hold on to no connection.
+        if chance > 0.0 && request.version() == Version::HTTP_2 && random::fraction() < chance {
+            leave.notify_one();
+        }
         async move { Ok::<_, std::convert::Infallible>(api.answer(&caller, request).await) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -99,18 +110,22 @@ async fn connection(
         .header_read_timeout(PATIENCE)
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
+        .max_concurrent_streams(streams)
         .max_header_list_size(1 << 20)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stopped(&mut stop) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
+        ended = connection.as_mut() => Some(ended),
+        () = stopped(&mut stop) => None,
+        () = away.notified() => None,
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        connection.as_mut().graceful_shutdown();
+        connection.await
     };
     ended.map_err(io::Error::other)
 }

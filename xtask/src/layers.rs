@@ -49,6 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "meta",
             "store",
             "store-etcd",
+            "yaml",
         ],
     ),
 ];

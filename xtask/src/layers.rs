@@ -52,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "meta",
             "store",
             "store-etcd",
+            "yaml",
         ],
     ),
 ];

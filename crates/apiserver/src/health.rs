@@ -102,7 +102,7 @@ fn started(api: &Api) -> Result<(), String> {
 }
 
 fn stopping(api: &Api) -> Result<(), String> {
-    if *api.stop.borrow() {
+    if api.is_leaving() {
         Err("process is shutting down".into())
     } else {
         Ok(())

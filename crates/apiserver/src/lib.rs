@@ -44,6 +44,7 @@ mod patch;
 pub mod pipeline;
 pub mod random;
 pub mod request;
+pub mod request_log;
 mod respond;
 pub mod server;
 mod show;

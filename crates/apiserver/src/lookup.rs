@@ -12,9 +12,7 @@ use crate::catalog::Resource;
 use crate::pipeline::Api;
 use crate::{convert, failure};
 
-/// Events are forgotten after an hour.
-const EVENT_TTL: Duration = Duration::from_secs(3600);
-/// Events of so much time share a lease, so that not each of them costs one.
+/// Events of at most so much time share a lease, so that not each of them costs one.
 const SHARED: Duration = Duration::from_secs(60);
 
 /// Objects that were looked at lately, as trees: every write in a namespace looks at the Namespace.
@@ -90,13 +88,16 @@ impl Api {
         if resource.plural != *"events" || !matches!(&*resource.group, "" | "events.k8s.io") {
             return Ok(0);
         }
+        let live = self.settings.event_ttl;
+        // As upstream: what sharing adds to a life is at most a twentieth of it.
+        let while_shared = SHARED.min(live / 20);
         let mut shared = self.event_lease.lock().await;
         if let Some((lease, since)) = *shared
-            && since.elapsed() < SHARED
+            && since.elapsed() < while_shared
         {
             return Ok(lease);
         }
-        let granted = self.store.grant(EVENT_TTL + SHARED).await;
+        let granted = self.store.grant(live + while_shared).await;
         let lease = granted.map_err(|error| failure::of_store(&error))?;
         *shared = Some((lease, Instant::now()));
         Ok(lease)

@@ -27,11 +27,15 @@ use crate::incoming::RequestBody;
 use crate::lookup::Remembered;
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
+use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
 use crate::warnings::Warnings;
 use crate::{clock, documents, gzip, random, respond, verbs};
 
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// What a request of a controller of ours may take, however short clients' time is.
+const OWN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The API over one store.
 #[derive(Debug)]
@@ -54,6 +58,7 @@ pub struct Api {
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
+    leaving: AtomicBool,
     reading: Semaphore,
     writing: Semaphore,
 }
@@ -75,7 +80,9 @@ pub struct Config {
 pub struct Settings {
     /// Of a request's body.
     pub max_body_bytes: usize,
+    /// Zero for no limit.
     pub max_requests_inflight: usize,
+    /// Zero for no limit.
     pub max_mutating_requests_inflight: usize,
     /// How long a client may take from its connection to the end of its first request's head.
     pub header_timeout: Duration,
@@ -86,6 +93,18 @@ pub struct Settings {
     pub services: ServiceRanges,
     /// How long a server that says nothing is believed to live.
     pub server_ttl: Duration,
+    /// How long events are kept.
+    pub event_ttl: Duration,
+    /// The longest life of a token that is asked for, in seconds; zero for no limit.
+    pub max_token_expiration: i64,
+    /// Tokens that admission asks for on behalf of pods live for a year, and warn.
+    pub extend_token_expiration: bool,
+    /// The part of HTTP/2 requests after which a client is sent away to connect anew.
+    pub goaway_chance: f64,
+    /// Streams that a client may have on one HTTP/2 connection.
+    pub max_streams: u32,
+    /// Told of every request.
+    pub request_log: Option<RequestLog>,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -101,6 +120,13 @@ impl Default for Settings {
             min_request_timeout: Duration::from_secs(1800),
             services: ServiceRanges::default(),
             server_ttl: Duration::from_secs(15),
+            event_ttl: Duration::from_secs(3600),
+            max_token_expiration: 0,
+            extend_token_expiration: true,
+            goaway_chance: 0.0,
+            // As Go's server offers.
+            max_streams: 250,
+            request_log: None,
             accept_unchecked_rules: false,
         }
     }
@@ -149,7 +175,8 @@ impl Api {
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
-        let answered = self.run(caller, &parts, body).await;
+        let mut noted = self.settings.request_log.map(Noted::new);
+        let answered = self.run(caller, &parts, body, noted.as_mut()).await;
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
@@ -163,6 +190,9 @@ impl Api {
         if parts.method == Method::HEAD {
             *response.body_mut() = Body::empty();
         }
+        if let Some(noted) = noted {
+            noted.tell(caller, &parts, &response);
+        }
         response
     }
 
@@ -171,11 +201,16 @@ impl Api {
         caller: &Caller,
         parts: &Parts,
         body: RequestBody,
+        mut noted: Option<&mut Noted>,
     ) -> Result<Response<Body>, Status> {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
-        let deadline = deadline(&query, &info, self.settings.request_timeout)?;
+        let most = match caller {
+            Caller::Remote { .. } => self.settings.request_timeout,
+            Caller::Local(_) => OWN_DEADLINE,
+        };
+        let deadline = deadline(&query, &info, most)?;
         let user = match self.authenticate(caller, &parts.headers) {
             // Another server may just have made the account that a token stands for.
             Err(_) if self.store.is_shared() => {
@@ -184,10 +219,18 @@ impl Api {
             }
             known => known?,
         };
+        if let Some(noted) = &mut noted {
+            noted.sender(&user, &info);
+        }
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
-            Ok(Some(other)) => Arc::new(other),
+            Ok(Some(other)) => {
+                if let Some(noted) = &mut noted {
+                    noted.impersonated = Some(other.name.clone());
+                }
+                Arc::new(other)
+            }
             Ok(None) => user,
             Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
             Err(status) => return Err(status),
@@ -326,8 +369,8 @@ impl Api {
             authorizer: parts.authorizer,
             admission: parts.admission,
             documents: parts.documents,
-            reading: Semaphore::new(settings.max_requests_inflight),
-            writing: Semaphore::new(settings.max_mutating_requests_inflight),
+            reading: places(settings.max_requests_inflight),
+            writing: places(settings.max_mutating_requests_inflight),
             settings,
             stop,
             rbac: parts.rbac,
@@ -335,6 +378,7 @@ impl Api {
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
         }
     }
 
@@ -356,6 +400,15 @@ impl Api {
 
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
+    }
+
+    /// Says by `/readyz` that the server is about to stop, and goes on.
+    pub fn set_leaving(&self) {
+        self.leaving.store(true, Ordering::Release);
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire) || *self.stop.borrow()
     }
 
     /// What is known of a connection before its first request.
@@ -421,6 +474,13 @@ fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
         .headers_mut()
         .insert("x-content-type-options", nosniff);
     response
+}
+
+fn places(limit: usize) -> Semaphore {
+    Semaphore::new(match limit {
+        0 => Semaphore::MAX_PERMITS,
+        limit => limit.min(Semaphore::MAX_PERMITS),
+    })
 }
 
 /// What every answer about a kind that is on its way out says.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,18 +14,17 @@ use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
 use crate::pipeline::{Api, Caller};
+use crate::random;
 use crate::together::{Requests, Together};
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
 const IDLE: Duration = Duration::from_secs(90);
-/// As Go's server offers.
-const STREAMS: u32 = 250;
 /// Of a request's head, as Go's server takes.
 const HEAD: u32 = 1 << 20;
 /// Go counts bytes only; a reader needs a number.
@@ -104,9 +103,16 @@ async fn connection(
     let caller = Arc::new(api.caller(peer));
     let asked = Arc::new(AtomicBool::new(false));
     let begun = asked.clone();
+    let (streams, chance) = (api.settings.max_streams, api.settings.goaway_chance);
+    let away = Arc::new(Notify::new());
+    let leave = away.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         begun.store(true, Ordering::Relaxed);
         let (api, caller) = (api.clone(), caller.clone());
+        // HTTP/1 clients hold on to no connection.
+        if chance > 0.0 && request.version() == Version::HTTP_2 && random::fraction() < chance {
+            leave.notify_one();
+        }
         async move { Ok::<_, std::convert::Infallible>(answer(api, caller, request).await) }
     });
     let requests = Requests::default();
@@ -119,7 +125,7 @@ async fn connection(
         .max_buf_size(HEAD as usize + 4096)
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
+        .max_concurrent_streams(streams)
         .max_header_list_size(HEAD)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
@@ -135,11 +141,9 @@ async fn connection(
     let mut is_new = true;
     let ended = loop {
         tokio::select! {
-            ended = &mut together => break ended,
-            () = stopped(&mut stop) => {
-                together.connection().graceful_shutdown();
-                break together.await;
-            }
+            ended = &mut together => break Some(ended),
+            () = stopped(&mut stop) => break None,
+            () = away.notified() => break None,
             () = patience.as_mut(), if is_new => {
                 is_new = false;
                 if !asked.load(Ordering::Relaxed) {
@@ -148,6 +152,12 @@ async fn connection(
                 }
             }
         }
+    };
+    let ended = if let Some(ended) = ended {
+        ended
+    } else {
+        together.connection().graceful_shutdown();
+        together.await
     };
     ended.map_err(io::Error::other)
 }

@@ -3,27 +3,102 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme, SupportedCipherSuite,
+    SupportedProtocolVersion,
+};
+
+/// What of TLS is spoken.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// TLS 1.3 and nothing older; else 1.2 too.
+    pub only_tls13: bool,
+    /// Those of TLS 1.2, by their names; all that are known if none is given. TLS 1.3 always has all of its own.
+    pub cipher_suites: Vec<String>,
+}
 
 /// The server's side of TLS, with HTTP/2 and HTTP/1.1 on offer.
 pub fn server_config(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
+    serving: Arc<Serving>,
+    policy: &Policy,
 ) -> Result<Arc<ServerConfig>, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    if !policy.cipher_suites.is_empty() {
+        provider
+            .cipher_suites
+            .retain(|it| it.version() == &TLS13 || policy.cipher_suites.contains(&suite_name(it)));
+    }
+    let provider = Arc::new(provider);
+    let versions: &[&SupportedProtocolVersion] = if policy.only_tls13 {
+        &[&TLS13]
+    } else {
+        &[&TLS13, &TLS12]
+    };
     let verifier = Arc::new(TakeAny {
         algorithms: provider.signature_verification_algorithms,
     });
     let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
+        .with_protocol_versions(versions)?
         .with_client_cert_verifier(verifier)
-        .with_single_cert(chain, key)?;
+        .with_cert_resolver(serving);
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// The cipher suites that there are, by the names that the registry of TLS has for them.
+pub fn cipher_suites() -> Vec<String> {
+    let all = rustls::crypto::aws_lc_rs::ALL_CIPHER_SUITES;
+    all.iter().map(suite_name).collect()
+}
+
+fn suite_name(suite: &SupportedCipherSuite) -> String {
+    let name = suite.suite().as_str().unwrap_or_default();
+    name.replace("TLS13_", "TLS_")
+}
+
+/// The certificate that the server shows; it may be replaced while the server runs.
+#[derive(Debug)]
+pub struct Serving(ArcSwap<CertifiedKey>);
+
+impl Serving {
+    /// Errs if the key is not the first certificate's.
+    pub fn new(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<Self, rustls::Error> {
+        certified(chain, key).map(|it| Self(ArcSwap::new(it)))
+    }
+
+    /// For connections from now on.
+    pub fn replace(
+        &self,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<(), rustls::Error> {
+        certified(chain, key).map(|it| self.0.store(it))
+    }
+}
+
+fn certified(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<Arc<CertifiedKey>, rustls::Error> {
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    CertifiedKey::from_der(chain, key, &provider).map(Arc::new)
+}
+
+impl ResolvesServerCert for Serving {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
+    }
 }
 
 /// Proves that the client holds the key of the certificate it shows, and nothing else.
@@ -75,10 +150,23 @@ impl ClientCertVerifier for TakeAny {
 
 /// Whether a chain shown by a client leads to one of our client authorities, now.
 #[derive(Clone, Debug)]
-pub struct ClientAuthority(Arc<dyn ClientCertVerifier>);
+pub struct ClientAuthority(Arc<ArcSwap<Arc<dyn ClientCertVerifier>>>);
 
 impl ClientAuthority {
     pub fn new(authorities: Vec<CertificateDer<'static>>) -> Result<Self, rustls::Error> {
+        let verifier = Self::verifier(authorities)?;
+        Ok(Self(Arc::new(ArcSwap::from_pointee(verifier))))
+    }
+
+    /// For connections from now on.
+    pub fn replace(&self, authorities: Vec<CertificateDer<'static>>) -> Result<(), rustls::Error> {
+        self.0.store(Arc::new(Self::verifier(authorities)?));
+        Ok(())
+    }
+
+    fn verifier(
+        authorities: Vec<CertificateDer<'static>>,
+    ) -> Result<Arc<dyn ClientCertVerifier>, rustls::Error> {
         let mut roots = rustls::RootCertStore::empty();
         for authority in authorities {
             roots.add(authority)?;
@@ -86,10 +174,9 @@ impl ClientAuthority {
         let provider: Arc<CryptoProvider> = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let built =
             rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        let verifier = built
+        built
             .build()
-            .map_err(|error| rustls::Error::General(error.to_string()))?;
-        Ok(Self(verifier))
+            .map_err(|error| rustls::Error::General(error.to_string()))
     }
 
     pub fn trusts(&self, chain: &[CertificateDer<'_>]) -> bool {
@@ -97,6 +184,7 @@ impl ClientAuthority {
             return false;
         };
         let now = UnixTime::now();
-        self.0.verify_client_cert(end, rest, now).is_ok()
+        let verifier = self.0.load();
+        verifier.verify_client_cert(end, rest, now).is_ok()
     }
 }

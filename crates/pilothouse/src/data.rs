@@ -1,19 +1,39 @@
 //! Which store: the flags shared by all commands that open one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use store::{Options, Store, embedded};
 
+const DEFAULT: &str = "./pilothouse-data";
+
 #[derive(Debug, Args)]
 pub(crate) struct Directory {
-    /// Where data lives; made on first start
-    #[arg(long, value_name = "DIR", default_value = "./pilothouse-data")]
+    /// Where data, certificates and the admin's kubeconfig live; made on first start
+    #[arg(long, value_name = "DIR", default_value = DEFAULT)]
     pub(crate) data_dir: PathBuf,
 }
 
 impl Directory {
+    /// The flag as a user must repeat it; empty if it is not needed.
+    pub(crate) fn flag(&self) -> String {
+        if self.data_dir == Path::new(DEFAULT) {
+            return String::new();
+        }
+        format!(" --data-dir {}", quoted(&self.data_dir))
+    }
+
+    /// Where the admin's kubeconfig is kept.
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.data_dir.join("admin.kubeconfig")
+    }
+
+    /// Where certificates and keys are kept.
+    pub(crate) fn pki(&self) -> PathBuf {
+        self.data_dir.join("pki")
+    }
+
     /// The store's own part of the data directory.
     pub(crate) fn store(&self) -> PathBuf {
         self.data_dir.join("store")
@@ -29,16 +49,16 @@ impl Directory {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Storage in etcd")]
 pub(crate) struct Etcd {
-    /// Keep the data in etcd: its members, separated by commas
+    /// Keep the data in etcd: its members
     #[arg(
         long = "etcd-servers",
         id = "etcd-servers",
-        value_name = "URL",
+        value_name = "URLS",
         value_delimiter = ','
     )]
     servers: Vec<String>,
 
-    /// Where in etcd all keys live
+    /// What all keys in etcd begin with
     #[arg(
         long = "etcd-prefix",
         id = "etcd-prefix",
@@ -48,7 +68,7 @@ pub(crate) struct Etcd {
     )]
     prefix: String,
 
-    /// Who signs etcd's certificates
+    /// Authority that signs etcd's certificates
     #[arg(
         long = "etcd-cafile",
         id = "etcd-cafile",
@@ -57,7 +77,7 @@ pub(crate) struct Etcd {
     )]
     cafile: Option<PathBuf>,
 
-    /// The client certificate for etcd
+    /// Client certificate to show to etcd
     #[arg(
         long = "etcd-certfile",
         id = "etcd-certfile",
@@ -66,7 +86,7 @@ pub(crate) struct Etcd {
     )]
     certfile: Option<PathBuf>,
 
-    /// The key of the client certificate
+    /// Key of that certificate
     #[arg(
         long = "etcd-keyfile",
         id = "etcd-keyfile",
@@ -133,6 +153,16 @@ impl Limits {
             ..Options::default()
         }
     }
+}
+
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |it: char| it.is_alphanumeric() || "/._-+=:,@%~".contains(it);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Opens the embedded store, reading everything into memory.

@@ -1,11 +1,15 @@
 //! The command line, and the wiring behind it.
 
 mod control;
+mod credentials;
 mod data;
 mod duration;
+mod flags;
 mod serve;
 mod storage;
+mod version;
 
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -15,7 +19,7 @@ use clap::{Parser, Subcommand};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[derive(Debug, Parser)]
-#[command(name = "pilothouse", version, about, propagate_version = true)]
+#[command(name = "pilothouse", version, about, after_help = EXAMPLES, term_width = 0)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -25,15 +29,24 @@ struct Arguments {
 enum Command {
     /// Run the server
     Serve(Box<serve::Arguments>),
+    /// Print a kubeconfig for a data directory's server, or merge it into yours
+    Kubeconfig(credentials::Arguments),
     /// Check, back up and restore the data directory
     #[command(subcommand)]
     Storage(storage::Command),
     /// Print the version
-    Version,
+    Version(version::Arguments),
 }
 
+const EXAMPLES: &str = "\
+Begin with:
+  pilothouse serve
+and in another terminal:
+  pilothouse kubeconfig --merge
+  kubectl get namespaces";
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| flags::explain(error).exit());
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -47,18 +60,59 @@ fn main() -> ExitCode {
     let outcome = runtime.block_on(async {
         match arguments.command {
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
+            Command::Kubeconfig(arguments) => credentials::run(&arguments),
             Command::Storage(command) => storage::run(command).await,
-            Command::Version => {
-                println!("pilothouse {}", env!("CARGO_PKG_VERSION"));
-                Ok(())
-            }
+            Command::Version(arguments) => version::run(&arguments),
         }
     });
+    // What still reads a large store does not hold up a user who wants to stop.
+    runtime.shutdown_background();
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let _ = writeln!(std::io::stderr(), "error: {}", told(&error));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The error and what led to it; some errors tell their cause themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// Text for stdout. A reader that wants no more of it, as `head`, is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let error = anyhow::anyhow!("disk full").context("write x: disk full");
+        assert_eq!(super::told(&error), "write x: disk full");
+        let error = anyhow::anyhow!("disk full").context("write x");
+        assert_eq!(
+            super::told(&error.context("save")),
+            "save: write x: disk full"
+        );
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
     }
 }

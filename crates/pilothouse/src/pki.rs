@@ -88,7 +88,8 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// Written whole or not at all, readable by its owner alone.
 pub fn secret(path: &Path, text: &str) -> anyhow::Result<()> {
     let write = || {
-        let beside = path.with_extension("new");
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
         let _ = fs::remove_file(&beside);
         let mut file = fs::OpenOptions::new()
             .write(true)

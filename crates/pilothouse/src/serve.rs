@@ -1,180 +1,243 @@
 //! `pilothouse serve`: runs until it is told to stop, then leaves everything safe.
 
-use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
-use auth::token_file::StaticTokens;
 use clap::Args;
-use controllers::Selection;
 use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
 use store::{Store, embedded};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::control;
-use crate::data::{self, Directory, Etcd, Limits};
+use crate::data::{self, Directory, Etcd, quoted};
+use crate::{control, flags};
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Data")]
     directory: Directory,
     #[command(flatten)]
-    limits: Limits,
+    data: Data,
+    #[command(flatten)]
+    limits: data::Limits,
+    #[command(flatten)]
+    etcd: Etcd,
+    #[command(flatten)]
+    serving: flags::Serving,
+    #[command(flatten)]
+    access: flags::Access,
+    #[command(flatten)]
+    tokens: flags::Tokens,
+    #[command(flatten)]
+    objects: flags::Api,
+    #[command(flatten)]
+    requests: flags::Requests,
+    #[command(flatten)]
+    logs: flags::Logs,
+}
+
+#[derive(Debug, Args)]
+struct Data {
     /// Keep everything in memory; nothing is left when the server stops
     #[arg(long, conflicts_with = "etcd-servers")]
     ephemeral: bool,
-    #[command(flatten)]
-    etcd: Etcd,
-    /// The address to listen on
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
-    bind_address: IpAddr,
-    /// The port to listen on [default: 6443, with --ephemeral any free one]
-    #[arg(long, value_name = "PORT")]
-    secure_port: Option<u16>,
-    /// Tokens and who they stand for: a CSV file of token, user, uid and groups
-    #[arg(long, value_name = "FILE")]
-    token_auth_file: Option<PathBuf>,
-    /// Who decides what clients may do, in this order
-    #[arg(
-        long,
-        value_name = "MODE",
-        value_delimiter = ',',
-        default_value = "Node,RBAC"
-    )]
-    authorization_mode: Vec<String>,
-    /// Take requests without credentials as system:anonymous
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set)]
-    anonymous_auth: bool,
-    /// Take custom resource definitions with validation rules in CEL, which are not checked yet
-    #[arg(long)]
-    accept_unchecked_cel_rules: bool,
-    /// Admission plugins to run beside those that run by default
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    enable_admission_plugins: Vec<String>,
-    /// Admission plugins not to run though they do by default
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    disable_admission_plugins: Vec<String>,
-    /// Which controllers run: * for all, name to add one, -name to leave one out
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        default_value = "*",
-        allow_hyphen_values = true
-    )]
-    controllers: Vec<String>,
-    /// The address at which others reach this server [default: that of the way out of this machine]
-    #[arg(long, value_name = "IP")]
-    advertise_address: Option<IpAddr>,
-    /// Print an admin's kubeconfig when ready
+    /// Print an admin's kubeconfig on stdout when ready, and all else on stderr
     #[arg(long)]
     print_kubeconfig: bool,
 }
 
+const EXAMPLES: &str = "\
+Lists are separated by commas; times are written like 90s, 15m or 1h30m.
+
+Examples:
+  pilothouse serve                                                data in ./pilothouse-data, on 127.0.0.1:6443
+  pilothouse serve --ephemeral --print-kubeconfig > kubeconfig &  for a test
+  pilothouse serve --etcd-servers https://etcd:2379 --etcd-cafile ca.crt
+  pilothouse serve --bind-address 0.0.0.0 --tls-cert-file tls.crt --tls-private-key-file tls.key
+  pilothouse serve -v 3                                           tells of each request";
+
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     // Before the store opens: a signal during a long start must not be missed.
-    let mut terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
-    let stop = async move {
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted.context("listen for Ctrl-C"),
-            _ = terminate.recv() => Ok(()),
-        }
+    let mut signals = Signals::listen()?;
+    let say = Say {
+        on_stderr: arguments.data.print_kubeconfig,
     };
-    tokio::pin!(stop);
     let opened = tokio::select! {
         opened = open(&arguments) => Some(opened?),
-        stopped = &mut stop => { stopped?; None }
+        () = signals.next() => None,
     };
     let Some((store, place)) = opened else {
-        println!("stopped before the store was open");
+        say.line("stopped before the store was open");
         return Ok(());
     };
     let (view, _) = store.stats();
     let version = env!("CARGO_PKG_VERSION");
-    println!(
+    say.line(&format!(
         "pilothouse {version}: {place}, {} keys, revision {}",
         view.keys, view.revision
-    );
+    ));
     let server = Box::pin(start(&arguments, &store, &place)).await?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
-    if let Some(socket) = &socket {
-        offer(socket, &arguments.directory, &store);
+    let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
+    next_steps(&arguments, &say, &server, &place, offered);
+    signals.next().await;
+    say.line("stopping: requests under way may finish; once more stops at once");
+    tokio::select! {
+        stopped = server.stop() => stopped?,
+        () = signals.next() => {
+            return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
+        }
     }
-    println!("stop it with Ctrl-C");
-    stop.await?;
-    server.stop().await?;
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.
         let _ = std::fs::remove_file(socket);
     }
-    println!("stopped, all data is safe");
+    say.line(match place {
+        Place::Memory => "stopped, nothing is left",
+        _ => "stopped, all data is safe",
+    });
     Ok(())
+}
+
+/// Ctrl-C, or what supervisors send.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> anyhow::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).context("listen for Ctrl-C")?,
+            terminate: signal(SignalKind::terminate()).context("listen for SIGTERM")?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Tells the user. Whoever listened may be gone: that is no reason to stop serving.
+struct Say {
+    on_stderr: bool,
+}
+
+impl Say {
+    fn line(&self, text: &str) {
+        let _ = if self.on_stderr {
+            writeln!(std::io::stderr(), "{text}")
+        } else {
+            writeln!(std::io::stdout(), "{text}")
+        };
+    }
 }
 
 async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
     let options = arguments.limits.options();
-    if arguments.ephemeral {
+    if arguments.data.ephemeral {
         return Ok((embedded::in_memory(&options), Place::Memory));
     }
     if let Some(config) = arguments.etcd.config() {
         let place = Place::Etcd(config.endpoints.join(","));
         return Ok((store_etcd::open(config, &options).await?, place));
     }
-    let place = Place::Directory(arguments.directory.data_dir.display().to_string());
-    Ok((data::open(&arguments.directory, options).await?, place))
+    let directory = &arguments.directory;
+    let opened = data::open(directory, options).await;
+    let place = directory.data_dir.display().to_string();
+    let store = opened.with_context(|| format!("open the store in {place}"))?;
+    Ok((store, Place::Directory(place)))
 }
 
-/// The API over the store; says how to reach it.
+/// The API over the store.
 async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::Result<Server> {
-    let port = arguments
-        .secure_port
-        .unwrap_or(if arguments.ephemeral { 0 } else { 6443 });
-    let address = SocketAddr::new(arguments.bind_address, port);
-    let names = ServingNames::new("cluster.local", &[&arguments.bind_address.to_string()]);
+    let serving = &arguments.serving;
+    let default = if arguments.data.ephemeral { 0 } else { 6443 };
+    let port = serving.secure_port.unwrap_or(default);
+    let address = SocketAddr::new(serving.bind_address, port);
+    let names = names(arguments);
     let files = if matches!(place, Place::Memory) {
         pki::in_memory(&names, server::now())?
     } else {
-        pki::in_directory(
-            &arguments.directory.data_dir.join("pki"),
-            &names,
-            server::now(),
-        )?
+        pki::in_directory(&arguments.directory.pki(), &names, server::now())?
     };
     let mut options = Options::new(store.clone(), address, files);
-    if let Some(path) = &arguments.token_auth_file {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-        options.tokens =
-            StaticTokens::parse(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
-    }
-    options.modes =
-        auth::authorizer::modes(&arguments.authorization_mode).map_err(|error| anyhow!(error))?;
-    options.controllers = Selection::parse(arguments.controllers.iter().map(String::as_str))
-        .map_err(|error| anyhow!("--controllers: {error}"))?;
-    options.advertise = arguments.advertise_address;
-    options.anonymous = arguments.anonymous_auth;
-    options.settings.accept_unchecked_rules = arguments.accept_unchecked_cel_rules;
-    options.admission = admission::Plugins::new(
-        &arguments.enable_admission_plugins,
-        &arguments.disable_admission_plugins,
-    )?;
-    let server = Server::start(options).await?;
-    if arguments.print_kubeconfig {
-        println!("{}", server.kubeconfig);
-    }
+    serving.apply(&mut options)?;
+    arguments.access.apply(&mut options)?;
+    arguments.tokens.apply(&mut options)?;
+    arguments.objects.apply(&mut options)?;
+    arguments.requests.apply(&mut options.settings);
+    options.settings.request_log = arguments.logs.requests();
+    options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
-        let path = arguments.directory.data_dir.join("admin.kubeconfig");
-        pki::secret(&path, &server.kubeconfig)?;
-        println!("serving https://{}", server.address);
-        println!(
-            "try:  kubectl --kubeconfig {} get namespaces",
-            path.display()
-        );
+        options.kubeconfig = Some(arguments.directory.kubeconfig());
     }
-    Ok(server)
+    Server::start(options).await.map_err(|error| {
+        let kind = error.downcast_ref::<std::io::Error>();
+        match kind.map(std::io::Error::kind) {
+            Some(ErrorKind::AddrInUse) => {
+                error.context("another server has this port, choose one with --secure-port")
+            }
+            Some(ErrorKind::AddrNotAvailable) => {
+                error.context("--bind-address is not one of this machine's addresses")
+            }
+            Some(ErrorKind::PermissionDenied) if (1..1024).contains(&port) => {
+                error.context("ports below 1024 take privileges, choose another with --secure-port")
+            }
+            _ => error,
+        }
+    })
+}
+
+/// What the own certificate calls the server.
+fn names(arguments: &Arguments) -> ServingNames {
+    let serving = &arguments.serving;
+    let ranges = apiserver::allocate::ServiceRanges {
+        network: arguments.objects.service_cluster_ip_range,
+        ..Default::default()
+    };
+    let mut also = vec![serving.bind_address.to_string(), ranges.first().to_string()];
+    also.extend(serving.advertise_address.map(|it| it.to_string()));
+    let host = serving.external_hostname.as_deref();
+    also.extend(host.map(|it| it.split(':').next().unwrap_or(it).to_owned()));
+    let also: Vec<&str> = also.iter().map(String::as_str).collect();
+    ServingNames::new("cluster.local", &also)
+}
+
+/// Says what to type next.
+fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, backups: bool) {
+    let serving = format!("serving https://{}", server.address);
+    if matches!(place, Place::Memory) && !arguments.data.print_kubeconfig {
+        say.line(&format!(
+            "{serving}; --print-kubeconfig would print how to reach it"
+        ));
+        return say.line("stop it with Ctrl-C");
+    }
+    say.line(&format!("{serving}; next, in another terminal:"));
+    if arguments.data.print_kubeconfig {
+        // The user asked for nothing else on stdout.
+        let _ = write!(std::io::stdout(), "{}", server.kubeconfig);
+        say.line("  export KUBECONFIG=FILE     # the one that stdout went to");
+    } else {
+        let path = arguments.directory.kubeconfig();
+        let path = std::path::absolute(&path).unwrap_or(path);
+        say.line(&format!("  export KUBECONFIG={}", quoted(&path)));
+    }
+    say.line("  kubectl get namespaces");
+    if backups {
+        let flag = arguments.directory.flag();
+        say.line(&format!(
+            "  pilothouse storage backup{flag} FILE     # also while it runs"
+        ));
+    }
+    say.line("stop it with Ctrl-C");
 }
 
 /// Where the data is, as the user is told.
@@ -200,20 +263,14 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Opens the control socket and says what can be asked through it.
-fn offer(socket: &Path, directory: &Directory, store: &Store) {
-    let flag = if directory.data_dir == Path::new("./pilothouse-data") {
-        String::new()
-    } else {
-        format!(" --data-dir {}", directory.data_dir.display())
-    };
+/// Opens the control socket; whether backups can be asked for through it.
+fn offer(socket: &Path, store: &Store) -> bool {
     match control::listen(socket, store.clone()) {
-        Ok(()) => {
-            println!("back it up while it runs:  pilothouse storage backup{flag} FILE");
-            println!("see what it holds:         pilothouse storage stats{flag}");
-        }
+        Ok(()) => true,
         Err(error) => {
-            eprintln!("warning: no backup while it runs, the control socket failed: {error}");
+            let text = "no backup while it runs, the control socket failed";
+            let _ = writeln!(std::io::stderr(), "warning: {text}: {error}");
+            false
         }
     }
 }

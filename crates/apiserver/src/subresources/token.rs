@@ -73,7 +73,8 @@ pub(super) async fn create(
         .api_audiences
         .iter()
         .all(|it| audiences.contains(it));
-    let expires = expiration(seconds, 0, bound.pod.is_some(), own);
+    let extend = bound.pod.is_some() && api.settings.extend_token_expiration;
+    let expires = expiration(seconds, api.settings.max_token_expiration, extend, own);
     ask.warnings.add(expires.warning.clone());
     let id = random::uid();
     let pair = |it: &'_ Option<(String, String)>| it.clone();

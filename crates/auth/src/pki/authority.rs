@@ -106,13 +106,25 @@ impl CertificateAuthority {
             ips: ips.to_vec(),
             ..AlternativeNames::default()
         };
-        self.certify(&name(common_name, &[]), "server auth", &names, now)
+        let end = now + YEAR;
+        self.certify(&name(common_name, &[]), "server auth", &names, now, end)
     }
 
     /// A certificate for a user and its groups, for a year.
     pub fn client(&self, user: &str, groups: &[&str], now: i64) -> Result<CertifiedKey, PkiError> {
+        self.client_until(user, groups, now, now + YEAR)
+    }
+
+    /// A certificate for a user and its groups, until `end` or as long as the authority lives.
+    pub fn client_until(
+        &self,
+        user: &str,
+        groups: &[&str],
+        now: i64,
+        end: i64,
+    ) -> Result<CertifiedKey, PkiError> {
         let names = AlternativeNames::default();
-        self.certify(&name(user, groups), "client auth", &names, now)
+        self.certify(&name(user, groups), "client auth", &names, now, end)
     }
 
     fn certify(
@@ -121,6 +133,7 @@ impl CertificateAuthority {
         purpose: &str,
         names: &AlternativeNames,
         now: i64,
+        end: i64,
     ) -> Result<CertifiedKey, PkiError> {
         let pem = KeyPair::generate_pem().ok_or(PkiError::Generate)?;
         let key = KeyPair::from_pem(pem.as_bytes(), Form::Asn1).ok_or(PkiError::Generate)?;
@@ -128,7 +141,7 @@ impl CertificateAuthority {
             subject,
             spki: &key.spki,
             not_before: now - BACKDATE,
-            not_after: self.not_after.min(now + YEAR),
+            not_after: self.not_after.min(end),
             is_ca: false,
             usages: &["digital signature", "key encipherment", purpose].map(str::to_owned),
             names,

@@ -54,6 +54,22 @@ impl ServingNames {
         }
         Self { names, ips }
     }
+
+    /// What a certificate names; `None` if it cannot be read or names nothing.
+    pub fn of(certificate: &str) -> Option<Self> {
+        let der = certificate_der(certificate)?;
+        let (_, certificate) = parse_x509_certificate(&der).ok()?;
+        let found = certificate.subject_alternative_name().ok()??;
+        let found = &found.value.general_names;
+        let dns = found.iter().filter_map(|it| match it {
+            GeneralName::DNSName(name) => Some((*name).to_owned()),
+            _ => None,
+        });
+        Some(Self {
+            names: dns.collect(),
+            ips: found.iter().filter_map(request::ip_of).collect(),
+        })
+    }
 }
 
 /// Fills in what is missing, unreadable, about to expire, of another authority or without a name; says what changed.

@@ -1,0 +1,155 @@
+//! One line per request for whoever runs the server: the seam at which a log is plugged in.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use auth::User;
+use http::header::USER_AGENT;
+use http::request::Parts;
+use http::{Response, Uri};
+
+use crate::body::Body;
+use crate::pipeline::{AUDIT_ID, Caller};
+use crate::request::RequestInfo;
+use crate::respond::text;
+
+/// Takes what is told of each request. It is called on the request's way: it must not wait.
+pub type RequestLog = fn(&Answered<'_>);
+
+/// What is told of a request when its answer begins: no body, no credentials.
+#[derive(Clone, Debug)]
+pub struct Answered<'a> {
+    /// As authorization rules have it, or the method where there is no resource.
+    pub verb: &'a str,
+    pub uri: String,
+    pub code: u16,
+    /// Until the answer began; a list or a watch may go on.
+    pub latency: Duration,
+    pub user_agent: &'a str,
+    /// Empty if nobody could be authenticated.
+    pub user: &'a str,
+    pub impersonated: Option<&'a str>,
+    pub audit_id: &'a str,
+    /// None for what controllers of this process ask.
+    pub source: Option<SocketAddr>,
+}
+
+/// Gathers on the way what is told at the end.
+#[derive(Debug)]
+pub(crate) struct Noted {
+    log: RequestLog,
+    started: Instant,
+    verb: Option<&'static str>,
+    user: String,
+    pub(crate) impersonated: Option<String>,
+}
+
+impl Noted {
+    pub(crate) fn new(log: RequestLog) -> Self {
+        Self {
+            log,
+            started: Instant::now(),
+            verb: None,
+            user: String::new(),
+            impersonated: None,
+        }
+    }
+
+    pub(crate) fn sender(&mut self, user: &User, info: &RequestInfo<'_>) {
+        self.user.clone_from(&user.name);
+        self.verb = info.resource.as_ref().map(|it| it.verb.as_str());
+    }
+
+    pub(crate) fn tell(self, caller: &Caller, parts: &Parts, response: &Response<Body>) {
+        let verb = self.verb.filter(|it| !it.is_empty());
+        (self.log)(&Answered {
+            verb: verb.unwrap_or(parts.method.as_str()),
+            uri: shown(&parts.uri),
+            code: response.status().as_u16(),
+            latency: self.started.elapsed(),
+            user_agent: text(&parts.headers, &USER_AGENT).unwrap_or_default(),
+            user: &self.user,
+            impersonated: self.impersonated.as_deref(),
+            audit_id: text(response.headers(), &AUDIT_ID).unwrap_or_default(),
+            source: match caller {
+                Caller::Remote { peer, .. } => Some(peer.address),
+                Caller::Local(_) => None,
+            },
+        });
+    }
+}
+
+/// Parameters of the API itself. What others mean, as those that go on to a pod or the command of an exec, nobody here
+/// knows: it may be a secret.
+const HARMLESS: &[&str] = &[
+    "allowWatchBookmarks",
+    "container",
+    "continue",
+    "dryRun",
+    "exclude",
+    "fieldManager",
+    "fieldSelector",
+    "fieldValidation",
+    "follow",
+    "force",
+    "gracePeriodSeconds",
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+    "labelSelector",
+    "limit",
+    "orphanDependents",
+    "pretty",
+    "propagationPolicy",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "sendInitialEvents",
+    "tailLines",
+    "timeout",
+    "timeoutSeconds",
+    "verbose",
+    "watch",
+];
+
+/// The path and the query, without the values of parameters that are not the API's own.
+fn shown(uri: &Uri) -> String {
+    let Some(query) = uri.query() else {
+        return uri.path().to_owned();
+    };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((key, _)) if HARMLESS.contains(&key) => pair.to_owned(),
+        Some((key, _)) => format!("{key}=***"),
+        None if HARMLESS.contains(&pair) => pair.to_owned(),
+        None => "***".to_owned(),
+    });
+    let pairs: Vec<_> = pairs.collect();
+    format!("{}?{}", uri.path(), pairs.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_log_shows_of_a_uri() {
+        let cases = [
+            ("/api/v1/pods", "/api/v1/pods"),
+            (
+                "/api/v1/pods?limit=5&watch=true",
+                "/api/v1/pods?limit=5&watch=true",
+            ),
+            ("/api/v1/pods?watch", "/api/v1/pods?watch"),
+            (
+                "/x?access_token=s3cret&limit=5",
+                "/x?access_token=***&limit=5",
+            ),
+            (
+                "/x?command=login&command=-p&command=hunter2",
+                "/x?command=***&command=***&command=***",
+            ),
+            ("/x?a=b=c", "/x?a=***"),
+            ("/x?s3cret", "/x?***"),
+        ];
+        for (uri, expected) in cases {
+            assert_eq!(shown(&uri.parse().unwrap()), expected);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The flags of `serve`, in the groups that `--help` shows. Those that kube-apiserver has keep its names and meaning.
+
+mod access;
+mod api;
+mod foreign;
+mod logs;
+mod requests;
+mod serving;
+mod tokens;
+pub(crate) mod value;
+
+use std::path::Path;
+
+use anyhow::Context;
+
+pub(crate) use access::Access;
+pub(crate) use api::Api;
+pub(crate) use foreign::explain;
+pub(crate) use logs::Logs;
+pub(crate) use requests::Requests;
+pub(crate) use serving::Serving;
+pub(crate) use tokens::Tokens;
+
+/// The file that a flag names.
+fn read(flag: &str, path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{flag} {}", path.display()))
+}
+
+/// The same as text.
+fn read_text(flag: &str, path: &Path) -> anyhow::Result<String> {
+    let bytes = read(flag, path)?;
+    String::from_utf8(bytes).with_context(|| format!("{flag} {}", path.display()))
+}

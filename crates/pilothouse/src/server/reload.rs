@@ -1,0 +1,98 @@
+//! Certificates that change on the disk are taken up without a restart, as kube-apiserver does.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use apiserver::tls::{ClientAuthority, Serving};
+use auth::pki::CertifiedKey;
+
+use super::setup::{certificates, key};
+
+/// How often files are looked at. They are small, and few.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// Files to look at while the server runs.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// The server's certificate and its key.
+    pub serving: Option<(PathBuf, PathBuf)>,
+    /// More authorities of clients.
+    pub client_authorities: Option<PathBuf>,
+}
+
+/// What is kept up to date.
+pub(super) struct Reload {
+    pub watched: Watched,
+    pub serving: Arc<Serving>,
+    pub clients: ClientAuthority,
+    /// PEM of the authority whose clients count whatever the file says.
+    pub own: Vec<u8>,
+    /// Is told of a new serving certificate.
+    pub renewed: Box<dyn Fn(&CertifiedKey) + Send>,
+}
+
+/// Goes on until it is dropped. What cannot be read or used is told once, and the old stays.
+pub(super) async fn follow(reload: Reload) {
+    let (mut pair, mut authorities) = (
+        read_pair(&reload.watched),
+        read_authorities(&reload.watched),
+    );
+    loop {
+        tokio::time::sleep(PERIOD).await;
+        let found = read_pair(&reload.watched);
+        if found != pair {
+            say(
+                "--tls-cert-file",
+                found.as_ref().map(|it| use_pair(&reload, it)),
+            );
+            pair = found;
+        }
+        let found = read_authorities(&reload.watched);
+        if found != authorities {
+            say(
+                "--client-ca-file",
+                found.as_ref().map(|it| use_authorities(&reload, it)),
+            );
+            authorities = found;
+        }
+    }
+}
+
+fn read_pair(watched: &Watched) -> Option<CertifiedKey> {
+    let (certificate, key) = watched.serving.as_ref()?;
+    Some(CertifiedKey {
+        certificate: std::fs::read_to_string(certificate).ok()?,
+        key: std::fs::read_to_string(key).ok()?,
+    })
+}
+
+fn read_authorities(watched: &Watched) -> Option<Vec<u8>> {
+    std::fs::read(watched.client_authorities.as_ref()?).ok()
+}
+
+fn use_pair(reload: &Reload, found: &CertifiedKey) -> anyhow::Result<()> {
+    let chain = certificates(found.certificate.as_bytes())?;
+    reload.serving.replace(chain, key(&found.key)?)?;
+    (reload.renewed)(found);
+    Ok(())
+}
+
+fn use_authorities(reload: &Reload, found: &[u8]) -> anyhow::Result<()> {
+    let more = certificates(found)?;
+    anyhow::ensure!(!more.is_empty(), "there is no certificate in it");
+    let all = certificates(&reload.own)?.into_iter().chain(more).collect();
+    reload.clients.replace(all).context("use them")
+}
+
+fn say(flag: &str, outcome: Option<anyhow::Result<()>>) {
+    let text = match outcome {
+        Some(Ok(())) => format!("{flag}: the file changed and is in use for new connections"),
+        Some(Err(error)) => format!("warning: {flag}: the file changed and is not used: {error:#}"),
+        None => format!("warning: {flag}: the file cannot be read, the old one stays in use"),
+    };
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

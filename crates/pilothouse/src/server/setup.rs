@@ -1,0 +1,207 @@
+//! From options to the parts of a server.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+use admission::Setup;
+use anyhow::{Context, anyhow};
+use apiserver::authenticate::Authentication;
+use apiserver::documents::Documents;
+use apiserver::pipeline::Config;
+use apiserver::tls::ClientAuthority;
+use auth::authenticate::Authenticator;
+use auth::authorizer::{AlwaysAllow, AlwaysDeny, Mode};
+use auth::pki::{CertifiedKey, Files};
+use auth::serviceaccount::{Issuer, PublicKey, SigningKey, Verifier, configuration, jwks};
+use auth::token_cache::TokenCache;
+use auth::{Authorizer, Rbac, Union};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::Options;
+use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
+use crate::pki;
+
+/// What controllers are told.
+pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> controllers::Config {
+    let advertise = options.advertise.unwrap_or_else(|| reachable(address.ip()));
+    let authority = options.files.authority.clone();
+    let own = authority.as_ref().map(|it| it.certificate.clone());
+    let more = String::from_utf8_lossy(&options.client_authorities);
+    controllers::Config {
+        selection: options.controllers.clone(),
+        root_ca: trust.authorities.clone(),
+        client_authorities: own.unwrap_or_default() + &more,
+        authority,
+        advertise: (advertise, address.port()),
+        identity: format!("{advertise}:{}", address.port()),
+        election: options.store.is_shared().then(|| options.election.clone()),
+    }
+}
+
+/// A server that listens everywhere, or on loopback, is told of at the address that leads out of this machine.
+fn reachable(ip: IpAddr) -> IpAddr {
+    if !ip.is_unspecified() && !ip.is_loopback() {
+        return ip;
+    }
+    // Nothing is sent: connecting makes the system choose a source address (192.0.2.0/24 is nobody's, RFC 5737).
+    let (any, other) = if ip.is_ipv4() {
+        ("0.0.0.0:0", "192.0.2.1:9")
+    } else {
+        ("[::]:0", "[2001:db8::1]:9")
+    };
+    let found = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect(other)?;
+        socket.local_addr()
+    });
+    found.map_or(ip, |it| it.ip())
+}
+
+pub(super) fn config(
+    options: Options,
+    clients: ClientAuthority,
+    rbac: &Arc<Rbac>,
+    address: SocketAddr,
+) -> anyhow::Result<Config> {
+    let key = options
+        .files
+        .service_account_key
+        .as_ref()
+        .context("no service account key")?;
+    let key = SigningKey::from_pem(key.as_bytes())
+        .map_err(|error| anyhow!("the service account key: {error}"))?;
+    let mut keys = vec![key.public().clone()];
+    for pem in &options.service_account_keys {
+        let more = PublicKey::all_from_pem(pem)
+            .map_err(|error| anyhow!("a service account key: {error}"))?;
+        let new = |it: &PublicKey| keys.iter().all(|known| known.id != it.id);
+        let more: Vec<_> = more.into_iter().filter(new).collect();
+        keys.extend(more);
+    }
+    let issuer = options.issuers.first().context("no issuer of tokens")?;
+    let issuer = issuer.clone();
+    let audiences = if options.api_audiences.is_empty() {
+        vec![issuer.clone()]
+    } else {
+        options.api_audiences
+    };
+    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer(&options.modes, rbac));
+    let jwks_uri = options.jwks_uri.unwrap_or_else(|| {
+        let host = options.external_hostname.as_deref();
+        let host = host.map_or_else(|| address.to_string(), |it| with_port(it, address.port()));
+        format!("https://{host}/openid/v1/jwks")
+    });
+    let documents = Documents {
+        issuer: issuer.clone(),
+        jwks: jwks(&keys),
+        openid: configuration(&issuer, &jwks_uri, &keys).unwrap_or_default(),
+        address: address.to_string(),
+    };
+    Ok(Config {
+        store: options.store,
+        authentication: Authentication {
+            clients: Some(clients),
+            ways: Authenticator {
+                static_tokens: options.tokens,
+                service_accounts: Verifier {
+                    issuers: options.issuers,
+                    keys,
+                    api_audiences: audiences,
+                },
+                bootstrap_tokens: options.bootstrap_tokens,
+                anonymous: options.anonymous,
+                cache: TokenCache::new(10, 4096),
+            },
+        },
+        authorizer: authorizer.clone(),
+        rbac: rbac.clone(),
+        issuer: Some(Issuer { url: issuer, key }),
+        admission: options.admission.chain(&Setup {
+            authorizer: authorizer.clone(),
+            random: apiserver::random::number,
+            targets: Arc::default(),
+            conditions: None,
+        }),
+        documents,
+        settings: options.settings,
+    })
+}
+
+/// A host as URLs have it; its own port counts if it has one.
+fn with_port(host: &str, port: u16) -> String {
+    match host.parse::<IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, port).to_string(),
+        Err(_) if host.contains(':') => host.to_owned(),
+        Err(_) => format!("{host}:{port}"),
+    }
+}
+
+fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>) -> Union {
+    Union::new(modes.iter().map(|mode| {
+        let authorizer: Arc<dyn Authorizer> = match mode {
+            Mode::AlwaysAllow => Arc::new(AlwaysAllow),
+            Mode::AlwaysDeny | Mode::Webhook => Arc::new(AlwaysDeny),
+            Mode::Rbac => rbac.clone(),
+            Mode::Node => Arc::new(auth::authorizer::Node::new(
+                None,
+                auth::bootstrap::node_rules(),
+            )),
+        };
+        (mode.name(), authorizer)
+    }))
+}
+
+pub(super) fn certificates(pem: &[u8]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    all.map_err(|error| anyhow!("read certificates: {error}"))
+}
+
+pub(super) fn key(pem: &str) -> anyhow::Result<PrivateKeyDer<'static>> {
+    PrivateKeyDer::from_pem_slice(pem.as_bytes())
+        .map_err(|error| anyhow!("read the serving key: {error}"))
+}
+
+/// How clients on this machine reach and know the server.
+pub(super) fn trust(options: &Options, address: SocketAddr) -> anyhow::Result<Trust> {
+    let address = local(address);
+    if let Some(given) = &options.serving {
+        return Ok(Trust::in_certificate(address, &given.certificate));
+    }
+    let authority = options.files.authority.as_ref().context("no authority")?;
+    Ok(Trust {
+        server: format!("https://{address}"),
+        authorities: authority.certificate.clone(),
+        server_name: None,
+    })
+}
+
+/// A server on all addresses is reached here at least by loopback.
+fn local(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        ip if !ip.is_unspecified() => address,
+        IpAddr::V4(_) => ([127, 0, 0, 1], address.port()).into(),
+        IpAddr::V6(_) => ([0, 0, 0, 0, 0, 0, 0, 1], address.port()).into(),
+    }
+}
+
+pub(super) fn admin(files: &Files, trust: &Trust) -> anyhow::Result<String> {
+    let client = files.admin.as_ref().context("no admin certificate")?;
+    let config = Kubeconfig {
+        name: "pilothouse",
+        user: ADMIN,
+        trust,
+        client,
+    };
+    Ok(config.to_string())
+}
+
+/// Keeps the admin's kubeconfig true to the certificate that is shown.
+pub(super) fn rewrite(options: &Options, address: SocketAddr) -> Box<dyn Fn(&CertifiedKey) + Send> {
+    let (path, files) = (options.kubeconfig.clone(), options.files.clone());
+    Box::new(move |shown| {
+        let Some(path) = &path else { return };
+        let trust = Trust::in_certificate(local(address), &shown.certificate);
+        // The admin can still start the server anew.
+        let _ = admin(&files, &trust).and_then(|text| pki::secret(path, &text));
+    })
+}

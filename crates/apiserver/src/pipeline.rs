@@ -273,7 +273,7 @@ impl Api {
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
-            warnings.add(deprecation(found));
+            warnings.add(deprecation(&found));
         }
         let ask = Ask {
             user: &user,

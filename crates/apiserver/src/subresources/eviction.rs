@@ -8,7 +8,7 @@ use admission::Operation;
 use http::Response;
 use json::{Value, json};
 use meta::Status;
-use meta::gvk::{GroupResource, GroupVersionKind};
+use meta::gvk::GroupVersionKind;
 use meta::options::DeleteOptions;
 
 use super::actions;

@@ -41,7 +41,7 @@ pub(super) async fn create(
     same_account(&request, &kind, &account)?;
     let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
     write.kind = kind.clone();
-    warnings.extend(write.act(Operation::Create, name, &mut request).await?);
+    write.act(Operation::Create, name, &mut request).await?;
     let Some(issuer) = &api.issuer else {
         return Err(Status::internal("this server signs no tokens"));
     };

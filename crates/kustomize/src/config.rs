@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 pub(crate) use crds::from_crds;
 
-use crate::decode::{List, decode, go_struct};
+use crate::decode::{List, decode_yaml_strict, go_struct};
 use crate::error::{Error, Result, Wrap as _};
 use crate::id::Gvk;
 use crate::loader::Loader;
@@ -93,10 +93,7 @@ impl Config {
         let mut all = Self::default();
         for path in paths {
             let text = loader.load(path)?;
-            let value = yaml::to_json_strict(&text)
-                .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-            let mut config: Self = decode(&value, true)
-                .wrap("error unmarshaling JSON: while decoding JSON")?;
+            let mut config: Self = decode_yaml_strict(&text)?;
             config.sort();
             all = all.merge(&config)?;
         }
@@ -227,14 +224,13 @@ impl SharedConfig {
         self.merge(builtin)
     }
 
+    /// Merging is not neutral, not even with nothing: what is special hides what is general.
     pub(crate) fn merge_own(&mut self, other: Config) -> Result<()> {
-        if other == Config::default() {
-            return Ok(());
+        if other != Config::default() {
+            self.config = Rc::new(self.config.merge(&other)?);
+            self.has_builtin = true;
         }
-        self.merge(&Self {
-            config: Rc::new(other),
-            has_builtin: false,
-        })
+        Ok(())
     }
 }
 

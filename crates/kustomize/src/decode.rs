@@ -17,6 +17,8 @@ pub(crate) trait Decode: Default {
 pub(crate) struct Context {
     /// Whether a field that is not known is a problem.
     strict: bool,
+    /// Whether numbers and booleans may stand where strings should, as `sigs.k8s.io/yaml` lets them.
+    lenient: bool,
     /// The struct whose fields are read.
     within: &'static str,
     path: Vec<&'static str>,
@@ -69,9 +71,26 @@ impl Context {
     }
 }
 
+/// As `encoding/json` does.
 pub(crate) fn decode<T: Decode>(value: &Value, strict: bool) -> Result<T> {
+    decode_with(value, strict, false)
+}
+
+/// As `sigs.k8s.io/yaml` does, strictly.
+pub(crate) fn decode_yaml_strict<T: Decode>(text: &[u8]) -> Result<T> {
+    let value = yaml::to_json_strict(text)
+        .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
+    decode_with(&value, true, true).map_err(while_decoding)
+}
+
+fn while_decoding(error: Error) -> Error {
+    error.wrap("error unmarshaling JSON: while decoding JSON")
+}
+
+fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<T> {
     let mut context = Context {
         strict,
+        lenient,
         within: "",
         path: Vec::new(),
         problem: None,
@@ -88,7 +107,7 @@ pub(crate) fn decode<T: Decode>(value: &Value, strict: bool) -> Result<T> {
 pub(crate) fn decode_yaml<T: Decode>(text: &[u8]) -> Result<T> {
     let value = yaml::to_json(text)
         .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-    decode(&value, false).map_err(|error| Error::new(format!("error unmarshaling JSON: while decoding JSON: {error}")))
+    decode_with(&value, false, true).map_err(while_decoding)
 }
 
 /// A list that knows whether it was given at all.
@@ -207,6 +226,9 @@ impl Decode for String {
         match value {
             Value::Null => {}
             Value::String(text) => text.as_str().clone_into(self),
+            Value::Bool(it) if context.lenient => *self = it.to_string(),
+            Value::Number(Number::Int(it)) if context.lenient => *self = it.to_string(),
+            Value::Number(Number::Float(it)) if context.lenient => *self = yaml::float_text(*it),
             other => context.mismatch::<Self>(other),
         }
     }

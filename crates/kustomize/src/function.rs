@@ -5,7 +5,7 @@ use std::rc::Rc;
 use json::{Object, Value};
 
 use crate::FunctionOptions;
-use crate::decode::{List, decode, go_struct};
+use crate::decode::{List, decode_yaml_strict, go_struct};
 use crate::error::{Error, Result, Wrap as _};
 use crate::factory;
 use crate::host::Program;
@@ -303,10 +303,7 @@ fn replace(map: &mut ResMap, new: ResMap) -> Result<()> {
 fn read_spec(resource: &Resource) -> Result<Option<Spec>> {
     for key in ["config.kubernetes.io/function", "config.k8s.io/function"] {
         if let Some(text) = resource.node.annotation(key).filter(|it| !it.is_empty()) {
-            let value = yaml::to_json_strict(text.as_bytes())
-                .map_err(|error| Error::new(format!("{key} unmarshal error: {error}")))?;
-            let spec = decode(&value, true)
-                .wrap("error unmarshaling JSON: while decoding JSON")
+            let spec = decode_yaml_strict(text.as_bytes())
                 .wrap_with(|| format!("loader: failed to get FunctionSpec: {key} unmarshal error"))?;
             return Ok(Some(spec));
         }

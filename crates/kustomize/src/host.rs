@@ -53,6 +53,12 @@ pub trait Host {
         Err(Error::new(format!("{url}: the network is not allowed here")))
     }
 
+    /// Where a program is.
+    fn find(&self, program: &str) -> Option<String> {
+        _ = program;
+        None
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         _ = name;
         None
@@ -82,21 +88,26 @@ impl dyn Host + '_ {
         if spec.submodules {
             steps.push(vec!["submodule", "update", "--init", "--recursive"]);
         }
+        let Some(git) = self.find("git") else {
+            return Err(Error::new(
+                "no 'git' program on path: exec: \"git\": executable file not found in $PATH",
+            ));
+        };
         for step in steps {
             let program = Program {
-                path: "git".into(),
+                path: git.clone(),
                 arguments: step.iter().map(|it| (*it).to_owned()).collect(),
                 directory: dir.to_owned(),
                 timeout: Some(spec.timeout),
                 ..Program::default()
             };
-            let line = format!("git {}", step.join(" "));
+            let line = format!("{git} {}", step.join(" "));
             let done = self.run(&program).map_err(|error| match error {
                 Error::Timeout(_) => Error::Timeout(format!(
                     "hit {}s timeout running '{line}'",
                     spec.timeout.as_secs_f64()
                 )),
-                error => error.wrap("no 'git' program on path"),
+                error => error,
             })?;
             if !done.success {
                 let mut text = done.output;

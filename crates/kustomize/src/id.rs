@@ -15,17 +15,32 @@ pub(crate) struct Gvk {
     pub(crate) kind: Text,
 }
 
-/// Kinds that certainly have no namespace, each with its groups and versions; what is not known may have one.
-static CLUSTER_SCOPED: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
+/// Each kind with its groups and versions, and whether it certainly has no namespace; what is not known may have one.
+static SCOPES: LazyLock<HashMap<&str, Vec<Scope>>> = LazyLock::new(|| {
     let mut kinds: HashMap<_, Vec<_>> = HashMap::new();
-    for row in include_str!("../tables/cluster_scoped.txt").lines() {
-        if let Some((api_version, kind)) = row.split_once(' ') {
-            let parts = api_version.split_once('/').unwrap_or(("", api_version));
-            kinds.entry(kind).or_default().push(parts);
+    for row in include_str!("../tables/scopes.txt").lines() {
+        let mut words = row.split(' ');
+        if let (Some(api_version), Some(kind), Some(scope)) =
+            (words.next(), words.next(), words.next())
+        {
+            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let cluster = scope == "cluster";
+            let scope = Scope {
+                group,
+                version,
+                cluster,
+            };
+            kinds.entry(kind).or_default().push(scope);
         }
     }
     kinds
 });
+
+struct Scope {
+    group: &'static str,
+    version: &'static str,
+    cluster: bool,
+}
 
 pub(crate) const NOT_NAMESPACEABLE: &str = "_non_namespaceable_";
 
@@ -60,8 +75,17 @@ impl Gvk {
     }
 
     pub(crate) fn is_cluster_scoped(&self) -> bool {
-        let versions = CLUSTER_SCOPED.get(&*self.kind);
-        versions.is_some_and(|all| all.contains(&(&*self.group, &*self.version)))
+        self.scope().is_some_and(|it| it.cluster)
+    }
+
+    /// Whether kustomize knows the kind.
+    pub(crate) fn is_known(&self) -> bool {
+        self.scope().is_some()
+    }
+
+    fn scope(&self) -> Option<&'static Scope> {
+        let scopes = SCOPES.get(&*self.kind)?;
+        scopes.iter().find(|it| *it.group == *self.group && *it.version == *self.version)
     }
 
     /// What field specs are sorted by.

@@ -17,9 +17,6 @@ use crate::resource::{Affixes, Resource};
 
 pub(crate) fn fix(map: &mut ResMap, config: &Config) -> Result<()> {
     let index = Index::of(map);
-    if index.by_old_name.is_empty() {
-        return Ok(());
-    }
     let filters: Vec<Filter> = config
         .name_reference
         .iter()

@@ -10,6 +10,7 @@ use crate::node::Node;
 #[derive(Debug, Default)]
 pub(crate) struct Schema {
     kinds: HashMap<(String, String), usize>,
+    named: HashMap<String, usize>,
     types: Vec<Type>,
 }
 
@@ -55,6 +56,8 @@ impl Schema {
             let mut words = row.split(' ');
             let Some(name) = words.next() else { continue };
             if name == "type" {
+                let definition = words.next().unwrap_or_default().to_owned();
+                schema.named.insert(definition, schema.types.len());
                 for kind in words {
                     let (api_version, kind) = kind.split_once(',').unwrap_or((kind, ""));
                     let key = (api_version.to_owned(), kind.to_owned());

@@ -27,6 +27,7 @@ pub(crate) struct Build<'a> {
     pub(crate) builtin: SharedConfig,
     schema: Option<Rc<Schema>>,
     schema_given: bool,
+    seen_unknown_kind: bool,
 }
 
 impl<'a> Build<'a> {
@@ -37,6 +38,7 @@ impl<'a> Build<'a> {
             builtin: SharedConfig::builtin(),
             schema: None,
             schema_given: false,
+            seen_unknown_kind: false,
         }
     }
 
@@ -62,7 +64,13 @@ impl<'a> Build<'a> {
                     "builtin version and custom schema provided, cannot use both",
                 ));
             }
-            self.schema = Some(Rc::new(Schema::parse(&text)?));
+            // Upstream has read its own by then if it had to ask for the scope of a kind it does not know.
+            let before = if self.seen_unknown_kind {
+                Schema::builtin()
+            } else {
+                Schema::default()
+            };
+            self.schema = Some(Rc::new(before.parse(&text)?));
             self.schema_given = true;
             return Ok(());
         }
@@ -156,9 +164,13 @@ impl<'a> Target<'a> {
         let mut all = self
             .accumulate_resources(all, &resources, build)
             .wrap("accumulating resources")?;
-        let own = Config::load(&self.loader, &self.kustomization.configurations)?;
-        all.config.merge_builtin(&build.builtin)?;
-        all.config.merge_own(own)?;
+        let configurations = &self.kustomization.configurations;
+        if configurations.is_empty() {
+            all.config.merge_builtin(&build.builtin)?;
+        } else {
+            let own = Config::load(&self.loader, configurations)?;
+            all.config.merge_own(build.builtin.get().merge(&own)?)?;
+        }
         let crds = &self.kustomization.crds;
         let of_crds = from_crds(&self.loader, crds)
             .wrap_with(|| format!("loading CRDs [{}]", crds.join(" ")))?;
@@ -184,7 +196,7 @@ impl<'a> Target<'a> {
         build: &mut Build<'a>,
     ) -> Result<Accumulator> {
         for path in paths {
-            let Err(no_file) = self.accumulate_file(&mut all, path) else {
+            let Err(no_file) = self.accumulate_file(&mut all, path, build) else {
                 continue;
             };
             if let Error::Http(_) = no_file {
@@ -273,9 +285,17 @@ impl<'a> Target<'a> {
         Ok(all)
     }
 
-    fn accumulate_file(&self, all: &mut Accumulator, path: &str) -> Result<()> {
+    fn accumulate_file(
+        &self,
+        all: &mut Accumulator,
+        path: &str,
+        build: &mut Build<'a>,
+    ) -> Result<()> {
         let mut map = factory::map_from_file(&self.loader, path)
             .wrap_with(|| format!("accumulating resources from '{path}'"))?;
+        if !build.seen_unknown_kind {
+            build.seen_unknown_kind = map.iter().any(|it| !it.gvk().is_known());
+        }
         if let Some(origin) = &self.origin {
             let text = origin.append(path).to_string();
             for resource in map.raw_list_mut() {

@@ -56,6 +56,12 @@ impl Host for Local {
         })
     }
 
+    fn find(&self, program: &str) -> Option<String> {
+        let path = std::env::var("PATH").ok()?;
+        let mut places = path.split(':').map(|dir| format!("{dir}/{program}"));
+        places.find(|it| std::path::Path::new(it).is_file())
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }

@@ -1,14 +1,13 @@
 //! Schemas that users bring: an OpenAPI document with `definitions`.
 
-use std::collections::HashMap;
-
 use json::Value;
 
 use super::{Around, Schema, Shape, Type};
 use crate::error::{Error, Result};
 
 impl Schema {
-    pub(crate) fn parse(text: &[u8]) -> Result<Self> {
+    /// Adds a user's definitions; those that are there stay.
+    pub(crate) fn parse(mut self, text: &[u8]) -> Result<Self> {
         let document = if text.starts_with(b"{") {
             json::parse(text).map_err(|error| Error::new(format!("invalid schema file: {error}")))?
         } else {
@@ -17,16 +16,16 @@ impl Schema {
         let empty = json::Object::new();
         let definitions = document.get("definitions").and_then(Value::as_object);
         let definitions = definitions.unwrap_or(&empty);
-        let names = definitions.keys().enumerate();
-        let mut reader = Reader {
-            schema: Self::default(),
-            named: names.map(|(at, name)| (name.to_string(), at)).collect(),
-        };
-        reader
-            .schema
-            .types
-            .resize_with(definitions.len(), Type::default);
-        for (at, definition) in definitions.values().enumerate() {
+        let mut new = Vec::new();
+        for (name, definition) in definitions.iter() {
+            if !self.named.contains_key(name.as_str()) {
+                self.named.insert(name.to_string(), self.types.len());
+                new.push((self.types.len(), definition));
+                self.types.push(Type::default());
+            }
+        }
+        let mut reader = Reader { schema: self };
+        for (at, definition) in new {
             let of = reader.read_type(definition);
             reader.schema.types[at] = of;
             let kinds = definition.get("x-kubernetes-group-version-kind");
@@ -37,7 +36,7 @@ impl Schema {
                     group => format!("{group}/{}", part("version")),
                 };
                 let key = (api_version, part("kind").to_owned());
-                reader.schema.kinds.insert(key, at);
+                reader.schema.kinds.entry(key).or_insert(at);
             }
         }
         Ok(reader.schema)
@@ -46,7 +45,6 @@ impl Schema {
 
 struct Reader {
     schema: Schema,
-    named: HashMap<String, usize>,
 }
 
 impl Reader {
@@ -78,7 +76,7 @@ impl Reader {
         loop {
             if let Some(reference) = inner.get("$ref").and_then(Value::as_str) {
                 let name = reference.rsplit('/').next().unwrap_or(reference);
-                shape.inner = self.named.get(name).copied();
+                shape.inner = self.schema.named.get(name).copied();
                 return shape;
             }
             let items = inner.get("items").filter(|_| is_list(inner));

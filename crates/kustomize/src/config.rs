@@ -117,13 +117,15 @@ impl Config {
                 list.sort_by_cached_key(|it| it.gvk().sort_key());
             }
         }
-        self.name_reference.sort_by_cached_key(|it| it.gvk().sort_key());
+        self.name_reference
+            .sort_by_cached_key(|it| it.gvk().sort_key());
     }
 
     pub(crate) fn merge(&self, other: &Self) -> Result<Self> {
         let list = |a: &List<FieldSpec>, b: &List<FieldSpec>, name: &str| -> Result<_> {
             let mut merged = a.clone();
-            merge_specs(&mut merged, b).wrap_with(|| format!("failed to merge {name} fieldSpec"))?;
+            merge_specs(&mut merged, b)
+                .wrap_with(|| format!("failed to merge {name} fieldSpec"))?;
             Ok(merged)
         };
         let mut merged = Self {
@@ -171,7 +173,9 @@ impl Config {
 pub(crate) fn merge_specs(to: &mut Vec<FieldSpec>, from: &[FieldSpec]) -> Result<()> {
     for spec in from {
         let gvk = spec.gvk();
-        let known = to.iter().find(|it| it.path == spec.path && it.gvk().is_selected(&gvk));
+        let known = to
+            .iter()
+            .find(|it| it.path == spec.path && it.gvk().is_selected(&gvk));
         match known {
             Some(known) if known.create != spec.create => {
                 return Err(Error::new("conflicting fieldspecs"));
@@ -225,9 +229,9 @@ impl SharedConfig {
     }
 
     /// Merging is not neutral, not even with nothing: what is special hides what is general.
-    pub(crate) fn merge_own(&mut self, other: Config) -> Result<()> {
-        if other != Config::default() {
-            self.config = Rc::new(self.config.merge(&other)?);
+    pub(crate) fn merge_own(&mut self, other: &Config) -> Result<()> {
+        if *other != Config::default() {
+            self.config = Rc::new(self.config.merge(other)?);
             self.has_builtin = true;
         }
         Ok(())

@@ -287,10 +287,12 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
-/// A struct, and how its fields are named in JSON.
+/// A struct, and how its fields are named in JSON; `in` says in which embedded structs they are in Go, for messages.
 macro_rules! go_struct {
-    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal,)* }) => {
+    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal $(in $via:literal)?,)* }) => {
         $(#[$attribute])*
+        #[allow(clippy::struct_field_names, reason = "fields are named as in JSON")]
+        #[allow(clippy::struct_excessive_bools, reason = "options are independent")]
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $name {
             $(pub(crate) $field: $type,)*
@@ -313,7 +315,7 @@ macro_rules! go_struct {
                         if exact { **key == *name } else { key.eq_ignore_ascii_case(name) }
                     };
                     $(if is($json) {
-                        context.enter($go, $json, |context| {
+                        context.enter($go, concat!($($via, ".",)? $json), |context| {
                             $crate::decode::Decode::decode(&mut self.$field, value, context);
                         });
                         continue;

@@ -1,6 +1,6 @@
 //! What went wrong, in kustomize's words: each layer puts its own before those of the layer below.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -72,7 +72,7 @@ pub(crate) fn quote(text: &str) -> String {
             '\u{b}' => out.push_str("\\v"),
             '\u{c}' => out.push_str("\\f"),
             c if u32::from(c) < 0x20 || c == '\u{7f}' => {
-                out.push_str(&format!("\\x{:02x}", u32::from(c)));
+                _ = write!(out, "\\x{:02x}", u32::from(c));
             }
             c => out.push(c),
         }

@@ -5,8 +5,8 @@ use json::Value;
 use crate::error::{Error, Result};
 use crate::loader::Loader;
 use crate::node::{Node, parse_document, split_documents, to_value};
-use crate::resource::Resource;
 use crate::resmap::ResMap;
+use crate::resource::Resource;
 
 /// All resources of a stream; lists are taken apart.
 pub(crate) fn from_text(text: &str) -> Result<Vec<Resource>> {
@@ -20,7 +20,8 @@ pub(crate) fn from_text(text: &str) -> Result<Vec<Resource>> {
             done.push(Resource::new(node));
             continue;
         }
-        let value = to_value(&node).map_err(|error| error.wrap(format!("trouble expanding list of {kind}")))?;
+        let value = to_value(&node)
+            .map_err(|error| error.wrap(format!("trouble expanding list of {kind}")))?;
         match value.get("items") {
             Some(Value::Array(items)) => {
                 for item in items {
@@ -65,7 +66,11 @@ fn read(text: &str) -> Result<Vec<Node>> {
         let wraps = matches!(kind.as_str(), "List" | "ResourceList")
             && (node.get("items").is_some() || node.get("functionConfig").is_some());
         if single && wraps {
-            if let Some(Node { data: crate::node::Data::Seq(items), .. }) = node.remove("items") {
+            if let Some(Node {
+                data: crate::node::Data::Seq(items),
+                ..
+            }) = node.remove("items")
+            {
                 nodes.extend(items);
             }
             continue;

@@ -83,7 +83,12 @@ impl Specs {
     }
 
     /// Sets all fields of an object that are meant.
-    pub(crate) fn apply(&mut self, node: &mut Node, make: Option<Make>, set: Set<'_>) -> Result<()> {
+    pub(crate) fn apply(
+        &mut self,
+        node: &mut Node,
+        make: Option<Make>,
+        set: Set<'_>,
+    ) -> Result<()> {
         for spec in self.of(&Gvk::of(node)).iter() {
             spec.apply(node, make, set)?;
         }
@@ -104,7 +109,13 @@ impl Spec {
         })
     }
 
-    fn walk(&self, node: &mut Node, parts: &[Part], make: Option<Make>, set: Set<'_>) -> Result<()> {
+    fn walk(
+        &self,
+        node: &mut Node,
+        parts: &[Part],
+        make: Option<Make>,
+        set: Set<'_>,
+    ) -> Result<()> {
         if parts.is_empty() {
             return set(node);
         }

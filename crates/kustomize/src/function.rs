@@ -1,5 +1,6 @@
 //! KRM functions: programs and containers that read and write a list of resources.
 
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use json::{Object, Value};
@@ -134,7 +135,10 @@ impl<'a> Function<'a> {
         list.insert("apiVersion", "config.kubernetes.io/v1");
         list.insert("kind", "ResourceList");
         let numbered = items.into_iter().enumerate().map(|(at, mut item)| {
-            for key in ["config.kubernetes.io/index", "internal.config.kubernetes.io/index"] {
+            for key in [
+                "config.kubernetes.io/index",
+                "internal.config.kubernetes.io/index",
+            ] {
                 set_annotation(&mut item, key, &at.to_string());
             }
             for key in ["config.k8s.io/id", "internal.config.kubernetes.io/id"] {
@@ -148,7 +152,11 @@ impl<'a> Function<'a> {
             input: write_list(&list)?.into_bytes(),
             ..program
         };
-        let done = self.loader.host.run(&program).wrap("couldn't execute function")?;
+        let done = self
+            .loader
+            .host
+            .run(&program)
+            .wrap("couldn't execute function")?;
         if !done.errors.is_empty() {
             let text = String::from_utf8_lossy(&done.errors);
             text.lines().for_each(|line| self.loader.host.warn(line));
@@ -200,8 +208,20 @@ impl<'a> Function<'a> {
             "nobody".to_owned()
         };
         let words = [
-            "run", "--rm", "-i", "-a", "STDIN", "-a", "STDOUT", "-a", "STDERR", "--network",
-            network, "--user", &user, "--security-opt=no-new-privileges",
+            "run",
+            "--rm",
+            "-i",
+            "-a",
+            "STDIN",
+            "-a",
+            "STDOUT",
+            "-a",
+            "STDERR",
+            "--network",
+            network,
+            "--user",
+            &user,
+            "--security-opt=no-new-privileges",
         ];
         let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         let given = self.options.mounts.iter().map(|it| read_mount(it));
@@ -218,8 +238,15 @@ impl<'a> Function<'a> {
                 mount.kind, mount.target
             ));
         }
-        let always = ["LOG_TO_STDERR=true".to_owned(), "STRUCTURED_RESULTS=true".to_owned()];
-        for env in always.iter().chain(&container.envs).chain(&self.options.env) {
+        let always = [
+            "LOG_TO_STDERR=true".to_owned(),
+            "STRUCTURED_RESULTS=true".to_owned(),
+        ];
+        for env in always
+            .iter()
+            .chain(&container.envs)
+            .chain(&self.options.env)
+        {
             arguments.push("-e".into());
             arguments.push(env.clone());
         }
@@ -248,7 +275,7 @@ impl Transformer for Function<'_> {
                 ("version", &id.gvk.version),
             ] {
                 if !part.is_empty() {
-                    text.push_str(&format!("{key}: {part}\n"));
+                    _ = writeln!(text, "{key}: {part}");
                 }
             }
             set_annotation(&mut value, ID, &text);
@@ -303,8 +330,9 @@ fn replace(map: &mut ResMap, new: ResMap) -> Result<()> {
 fn read_spec(resource: &Resource) -> Result<Option<Spec>> {
     for key in ["config.kubernetes.io/function", "config.k8s.io/function"] {
         if let Some(text) = resource.node.annotation(key).filter(|it| !it.is_empty()) {
-            let spec = decode_yaml_strict(text.as_bytes())
-                .wrap_with(|| format!("loader: failed to get FunctionSpec: {key} unmarshal error"))?;
+            let spec = decode_yaml_strict(text.as_bytes()).wrap_with(|| {
+                format!("loader: failed to get FunctionSpec: {key} unmarshal error")
+            })?;
             return Ok(Some(spec));
         }
     }
@@ -353,5 +381,8 @@ fn write_list(list: &Object) -> Result<String> {
     let pairs = list
         .iter()
         .map(|(key, value)| (yaml::Node::string(key.as_str()), yaml::Node::from(value)));
-    Ok(yaml::to_string(&[yaml::Node::mapping(pairs)], yaml::Options::default())?)
+    Ok(yaml::to_string(
+        &[yaml::Node::mapping(pairs)],
+        yaml::Options::default(),
+    )?)
 }

@@ -92,10 +92,16 @@ pub(crate) fn merge_options(
     };
     let mut own = own.cloned().unwrap_or_default();
     for (key, value) in global.labels.iter() {
-        own.labels.pairs.entry(key.clone()).or_insert_with(|| value.clone());
+        own.labels
+            .pairs
+            .entry(key.clone())
+            .or_insert_with(|| value.clone());
     }
     for (key, value) in global.annotations.iter() {
-        own.annotations.pairs.entry(key.clone()).or_insert_with(|| value.clone());
+        own.annotations
+            .pairs
+            .entry(key.clone())
+            .or_insert_with(|| value.clone());
     }
     own.disable_name_suffix_hash |= global.disable_name_suffix_hash;
     own.immutable |= global.immutable;
@@ -125,8 +131,10 @@ fn data(args: &GeneratorArgs, loader: &Loader<'_>) -> Result<BTreeMap<String, Ve
     let mut pairs = Vec::new();
     for path in &args.envs {
         let more = loader.load(path).and_then(|content| env_lines(&content));
-        pairs.extend(more.wrap_with(|| format!("env source files: {}", list(&args.envs)))
-            .wrap("loading KV pairs")?);
+        pairs.extend(
+            more.wrap_with(|| format!("env source files: {}", list(&args.envs)))
+                .wrap("loading KV pairs")?,
+        );
     }
     for source in &args.literals {
         let pair = literal(source);

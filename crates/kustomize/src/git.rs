@@ -57,12 +57,12 @@ impl RepoSpec {
             found.map_or("", |(_, value)| value.as_str())
         };
         let reference = get("ref");
-        self.reference = if reference.is_empty() {
+        let reference = if reference.is_empty() {
             get("version")
         } else {
             reference
-        }
-        .to_owned();
+        };
+        reference.clone_into(&mut self.reference);
         if let Some(timeout) = read_duration(get("timeout")) {
             self.timeout = timeout;
         }
@@ -179,7 +179,9 @@ fn split_user(text: &str) -> (&str, &str) {
     };
     let user = &text[..at];
     let fits = user.starts_with(|it: char| it.is_ascii_alphabetic())
-        && user.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+        && user
+            .bytes()
+            .all(|it| it.is_ascii_alphanumeric() || it == b'-');
     if fits {
         text.split_at(at + 1)
     } else {

@@ -35,7 +35,9 @@ pub(crate) fn configure<'a>(
         chart.kube_version.clone_from(&options.kube_version);
     }
     if chart.api_versions.is_empty() {
-        chart.api_versions.extend(options.api_versions.iter().cloned());
+        chart
+            .api_versions
+            .extend(options.api_versions.iter().cloned());
     }
     chart.debug |= options.debug;
     if chart.name.is_empty() {
@@ -55,7 +57,9 @@ pub(crate) fn configure<'a>(
         chart.values_file = paths::join(&paths::join(&home, &chart.name), "values.yaml");
     }
     for file in chart.additional_values_files.iter_mut() {
-        loader.load(file).wrap("could not load additionalValuesFile")?;
+        loader
+            .load(file)
+            .wrap("could not load additionalValuesFile")?;
         *file = paths::join(&loader.root, file);
     }
     match chart.values_merge.as_str() {
@@ -109,7 +113,10 @@ impl Inflater<'_> {
             self.helm(&self.pull())?;
         }
         let values = self.values()?;
-        let path = paths::join(scratch, &format!("{}-kustomize-values.yaml", self.chart.name));
+        let path = paths::join(
+            scratch,
+            &format!("{}-kustomize-values.yaml", self.chart.name),
+        );
         self.loader.fs.write(&path, &values)?;
         self.chart.values_file = path;
         let output = self.helm(&self.template())?;
@@ -117,7 +124,9 @@ impl Inflater<'_> {
         let mut map = factory::map_from_text(&text)
             .map_err(|error| error.wrap("could not parse bytes into resource map"))?;
         for resource in map.raw_list_mut() {
-            resource.node.set_annotation(HELM_GENERATED, "true".into())?;
+            resource
+                .node
+                .set_annotation(HELM_GENERATED, "true".into())?;
         }
         Ok(map)
     }
@@ -129,7 +138,10 @@ impl Inflater<'_> {
             ("HELM_CACHE_HOME".to_owned(), format!("{home}/.cache")),
             ("HELM_DATA_HOME".to_owned(), format!("{home}/.data")),
         ];
-        let shown: Vec<String> = environment.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let shown: Vec<String> = environment
+            .iter()
+            .map(|(k, v)| format!("{k}={v}"))
+            .collect();
         let fail = |errors: &str, cause: &str| {
             Error::new(format!(
                 "{errors}: unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
@@ -164,7 +176,12 @@ impl Inflater<'_> {
         let output = self.helm(&["version".to_owned(), "--short".to_owned()])?;
         let text = String::from_utf8_lossy(&output);
         let start = text.find(|it: char| it.is_ascii_digit());
-        let version = start.map_or("", |at| text[at..].split(['+', '\n', ' ']).next().unwrap_or_default());
+        let version = start.map_or("", |at| {
+            text[at..]
+                .split(['+', '\n', ' '])
+                .next()
+                .unwrap_or_default()
+        });
         if !version.contains('.') {
             return Err(Error::new(format!("cannot find version string in {text}")));
         }

@@ -45,12 +45,17 @@ pub trait Host {
     }
 
     fn run(&self, program: &Program) -> std::result::Result<Finished, Error> {
-        Err(Error::new(format!("{}: running programs is not allowed here", program.path)))
+        Err(Error::new(format!(
+            "{}: running programs is not allowed here",
+            program.path
+        )))
     }
 
     /// The content behind an address.
     fn get(&self, url: &str) -> std::result::Result<Vec<u8>, Error> {
-        Err(Error::new(format!("{url}: the network is not allowed here")))
+        Err(Error::new(format!(
+            "{url}: the network is not allowed here"
+        )))
     }
 
     /// Where a program is.

@@ -85,7 +85,9 @@ impl Gvk {
 
     fn scope(&self) -> Option<&'static Scope> {
         let scopes = SCOPES.get(&*self.kind)?;
-        scopes.iter().find(|it| *it.group == *self.group && *it.version == *self.version)
+        scopes
+            .iter()
+            .find(|it| *it.group == *self.group && *it.version == *self.version)
     }
 
     /// What field specs are sorted by.
@@ -141,7 +143,11 @@ pub(crate) const ORDER_LAST: &[&str] = &[
 ];
 
 fn order_of(kind: &str) -> isize {
-    let place = |list: &[&str]| list.iter().position(|it| *it == kind).map(usize::cast_signed);
+    let place = |list: &[&str]| {
+        list.iter()
+            .position(|it| *it == kind)
+            .map(usize::cast_signed)
+    };
     match place(ORDER_FIRST) {
         Some(at) => at - ORDER_FIRST.len().cast_signed(),
         None => place(ORDER_LAST).map_or(0, |at| at + 1),

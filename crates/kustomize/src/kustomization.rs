@@ -4,11 +4,8 @@ use crate::decode::decode;
 use crate::error::{Error, Result, Wrap as _};
 use crate::types::{HelmChart, HelmGlobals, Kustomization};
 
-pub(crate) const FILE_NAMES: &[&str] = &[
-    "kustomization.yaml",
-    "kustomization.yml",
-    "Kustomization",
-];
+pub(crate) const FILE_NAMES: &[&str] =
+    &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 const BETA: &str = "kustomize.config.k8s.io/v1beta1";
 const ALPHA: &str = "kustomize.config.k8s.io/v1alpha1";
@@ -40,7 +37,12 @@ impl Kustomization {
             (self.bases.given, "bases", "resources", ""),
             (self.common_labels.given, "commonLabels", "labels", ""),
             (self.image_tags.given, "imageTags", "images", ""),
-            (self.patches_json6902.given, "patchesJson6902", "patches", ""),
+            (
+                self.patches_json6902.given,
+                "patchesJson6902",
+                "patches",
+                "",
+            ),
             (
                 self.patches_strategic_merge.given,
                 "patchesStrategicMerge",

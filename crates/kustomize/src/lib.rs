@@ -128,7 +128,10 @@ pub fn build(
     }
     let asks = |option: &str| k.build_metadata.iter().any(|it| it == option);
     if options.add_managed_by_label || asks("managedByLabel") {
-        let label = ("app.kubernetes.io/managed-by".to_owned(), format!("kustomize-{VERSION}"));
+        let label = (
+            "app.kubernetes.io/managed-by".to_owned(),
+            format!("kustomize-{VERSION}"),
+        );
         let spec = FieldSpec {
             path: "metadata/labels".into(),
             create: true,

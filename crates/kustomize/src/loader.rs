@@ -50,7 +50,7 @@ impl<'a> Loader<'a> {
         restrictions: LoadRestrictions,
     ) -> Result<Rc<Self>> {
         if let Ok(spec) = RepoSpec::parse(target) {
-            return Self::at_checkout(fs, host, spec, None);
+            return Self::at_checkout(fs, host, &spec, None);
         }
         let root = confirm_dir(fs, target).wrap("must build at directory")?;
         Ok(Rc::new(Self {
@@ -70,13 +70,13 @@ impl<'a> Loader<'a> {
         }
         if let Ok(spec) = RepoSpec::parse(path) {
             self.refuse_repository_cycle(&spec)?;
-            return Self::at_checkout(self.fs, self.host, spec, Some(Rc::clone(self)));
+            return Self::at_checkout(self.fs, self.host, &spec, Some(Rc::clone(self)));
         }
         if path.starts_with('/') {
             return Err(Error::new(format!("new root '{path}' cannot be absolute")));
         }
-        let root = confirm_dir(self.fs, &paths::join(&self.root, path))
-            .wrap("must build at directory")?;
+        let root =
+            confirm_dir(self.fs, &paths::join(&self.root, path)).wrap("must build at directory")?;
         self.refuse_leaving_checkout(&root)?;
         self.refuse_cycle(&root)?;
         Ok(Rc::new(Self {
@@ -92,7 +92,7 @@ impl<'a> Loader<'a> {
     fn at_checkout(
         fs: &'a dyn FileSystem,
         host: &'a dyn Host,
-        spec: RepoSpec,
+        spec: &RepoSpec,
         referrer: Option<Rc<Self>>,
     ) -> Result<Rc<Self>> {
         let dir = fs.temporary_directory()?;
@@ -108,7 +108,7 @@ impl<'a> Loader<'a> {
                 dir: dir.clone(),
             }),
         };
-        host.checkout(&spec, &dir)?;
+        host.checkout(spec, &dir)?;
         let wanted = paths::join(&dir, &spec.root_path);
         let (root, file) = fs.resolve(&wanted)?;
         if let Some(file) = file {

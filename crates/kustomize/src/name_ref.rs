@@ -3,6 +3,7 @@
 //! kustomize looks at all resources for each reference. Here, candidates are found by the name they once had.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use json::Text;
@@ -280,9 +281,8 @@ impl Run<'_> {
         if let [one] = found[..] {
             return Ok(Some(one));
         }
-        let same = |at: &usize, allow_empty| {
-            self.index.all[*at].affixes.same(self.affixes, allow_empty)
-        };
+        let same =
+            |at: &usize, allow_empty| self.index.all[*at].affixes.same(self.affixes, allow_empty);
         found.retain(|at| same(at, true));
         if found.len() > 1 {
             found.retain(|at| same(at, false));
@@ -305,14 +305,17 @@ impl Run<'_> {
         let known = self.index.by_original_namespace.get(namespace);
         **namespace != *NOT_NAMESPACEABLE
             && known.is_some_and(|all| {
-                all.iter().any(|(written, it)| self.scope.includes(written, it))
+                all.iter()
+                    .any(|(written, it)| self.scope.includes(written, it))
             })
     }
 
     fn may_be_meant(&self, at: usize, namespace: Option<&Text>, by_original: bool) -> bool {
         let known = &self.index.all[at];
         let selected = |gvk: &Gvk| known.previous.iter().any(|id| id.gvk.is_selected(gvk));
-        if !self.scope.includes(&known.current.namespace, &known.namespace)
+        if !self
+            .scope
+            .includes(&known.current.namespace, &known.namespace)
             || !selected(&self.filter.target)
             || !self.role.as_ref().is_none_or(selected)
         {
@@ -346,7 +349,7 @@ impl Run<'_> {
         );
         for (at, candidate) in found.iter().enumerate() {
             let shown = self.map.get(*candidate).to_yaml().unwrap_or_default();
-            text.push_str(&format!("--- possible referral {at}:\n{shown}\n"));
+            _ = writeln!(text, "--- possible referral {at}:\n{shown}");
         }
         Error::new(text)
     }

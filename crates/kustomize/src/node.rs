@@ -9,17 +9,22 @@ mod load;
 mod meta;
 mod path;
 mod pattern;
+mod shared;
 mod to_json;
 mod to_yaml;
 
 pub(crate) use edit::is_non_string;
-pub(crate) use meta::{StringMap, meta_map_matches};
 pub(crate) use from_json::from_patched;
 pub(crate) use load::{parse_document, split_documents};
-pub(crate) use path::{smarter_split, split_path};
+pub(crate) use meta::{StringMap, meta_map_matches};
+pub(crate) use path::{
+    index_number, is_list_index, kind_before, smarter_split, split_name_value, split_path,
+};
 pub(crate) use pattern::Create;
 pub(crate) use to_json::to_value;
-pub(crate) use to_yaml::to_yaml;
+pub(crate) use to_yaml::{to_tree, to_yaml};
+
+pub(crate) use shared::{next_group, settle};
 
 use json::Text;
 pub(crate) use yaml::Style;

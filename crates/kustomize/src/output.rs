@@ -52,7 +52,12 @@ impl Output {
             .collect();
         self.resources
             .iter()
-            .map(|resource| Ok((file_name(resource, namespaces.len() > 1), resource.to_yaml()?)))
+            .map(|resource| {
+                Ok((
+                    file_name(resource, namespaces.len() > 1),
+                    resource.to_yaml()?,
+                ))
+            })
             .collect::<Result<_>>()
     }
 }
@@ -60,7 +65,11 @@ impl Output {
 fn file_name(resource: &Resource, with_namespace: bool) -> String {
     let id = resource.current_id();
     let parts = [&id.gvk.group, &id.gvk.version, &id.gvk.kind];
-    let parts: Vec<&str> = parts.iter().map(|it| it.as_str()).filter(|it| !it.is_empty()).collect();
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(|it| it.as_str())
+        .filter(|it| !it.is_empty())
+        .collect();
     let name = format!("{}_{}.yaml", parts.join("_"), id.name).to_lowercase();
     match id.effective_namespace() {
         namespace if with_namespace && *namespace != *NOT_NAMESPACEABLE => {

@@ -40,5 +40,9 @@ pub(crate) fn base(path: &str) -> &str {
 
 /// Whether a directory is another one or below it.
 pub(crate) fn is_within(dir: &str, root: &str) -> bool {
-    root == "/" || dir == root || dir.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+    root == "/"
+        || dir == root
+        || dir
+            .strip_prefix(root)
+            .is_some_and(|rest| rest.starts_with('/'))
 }

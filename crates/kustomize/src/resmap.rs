@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::id::ResId;
+use crate::node::settle;
 use crate::origin::Origin;
 use crate::resource::Resource;
 
@@ -138,6 +139,13 @@ impl ResMap {
             }
         }
         done
+    }
+
+    /// What changed in one of several copies changes in all.
+    pub(crate) fn settle(&mut self) {
+        for resource in self.list.iter_mut().filter(|it| it.shares) {
+            settle(&mut resource.node);
+        }
     }
 
     pub(crate) fn drop_empty(&mut self) {

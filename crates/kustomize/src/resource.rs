@@ -4,10 +4,10 @@ use json::Text;
 
 use crate::error::Result;
 use crate::id::{Gvk, ResId};
-use crate::strategic;
 use crate::node::{Node, to_value};
 use crate::origin::Origin;
 use crate::schema::Schema;
+use crate::strategic;
 
 pub(crate) const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 pub(crate) const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
@@ -51,6 +51,8 @@ pub(crate) struct Resource {
     pub(crate) node: Node,
     /// The variables that are read from this.
     pub(crate) variables: Vec<String>,
+    /// Whether some of its nodes are copies of one.
+    pub(crate) shares: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +104,7 @@ impl Resource {
         Self {
             node,
             variables: Vec::new(),
+            shares: false,
         }
     }
 
@@ -130,7 +133,10 @@ impl Resource {
         let names = csv(PREVIOUS_NAMES);
         let gvk = (!names.is_empty()).then(|| self.gvk());
         let namespaces = csv(PREVIOUS_NAMESPACES).split(',');
-        let all = names.split(',').zip(namespaces).zip(csv(PREVIOUS_KINDS).split(','));
+        let all = names
+            .split(',')
+            .zip(namespaces)
+            .zip(csv(PREVIOUS_KINDS).split(','));
         gvk.into_iter().flat_map(move |gvk| {
             all.clone().map(move |((name, namespace), kind)| ResId {
                 gvk: Gvk {
@@ -212,7 +218,10 @@ impl Resource {
     }
 
     pub(crate) fn origin(&self) -> Result<Option<Origin>> {
-        self.node.annotation(ORIGIN).map(|text| Origin::parse(text)).transpose()
+        self.node
+            .annotation(ORIGIN)
+            .map(|text| Origin::parse(text))
+            .transpose()
     }
 
     pub(crate) fn set_origin(&mut self, origin: Option<&Origin>) -> Result<()> {
@@ -226,7 +235,10 @@ impl Resource {
 
     pub(crate) fn add_transformation(&mut self, origin: &Origin) -> Result<()> {
         let mut annotations = self.node.annotations();
-        let known = annotations.get(TRANSFORMATIONS).cloned().unwrap_or_default();
+        let known = annotations
+            .get(TRANSFORMATIONS)
+            .cloned()
+            .unwrap_or_default();
         let all = format!("{known}{}", origin.as_item());
         annotations.insert(TRANSFORMATIONS.into(), all.into());
         self.node.set_annotations(annotations)

@@ -130,10 +130,12 @@ impl<'a> Place<'a> {
 
     pub(crate) fn items(self) -> Option<Self> {
         match self.at {
-            At::Shape(shape, depth) if shape.around.get(depth) == Some(&Around::List) => Some(Self {
-                schema: self.schema,
-                at: At::Shape(shape, depth + 1),
-            }),
+            At::Shape(shape, depth) if shape.around.get(depth) == Some(&Around::List) => {
+                Some(Self {
+                    schema: self.schema,
+                    at: At::Shape(shape, depth + 1),
+                })
+            }
             _ => None,
         }
     }

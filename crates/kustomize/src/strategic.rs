@@ -54,7 +54,12 @@ fn is_missing(node: Option<&Node>) -> bool {
 
 impl<'a> Walker<'a> {
     fn place(&self, known: Option<Place<'a>>, nodes: [Option<&Node>; 2]) -> Option<Place<'a>> {
-        known.or_else(|| nodes.into_iter().flatten().find_map(|node| self.schema.of(node)))
+        known.or_else(|| {
+            nodes
+                .into_iter()
+                .flatten()
+                .find_map(|node| self.schema.of(node))
+        })
     }
 
     fn walk(
@@ -152,13 +157,19 @@ impl<'a> Walker<'a> {
                 continue;
             }
             let style = value.style;
-            let own = std::mem::replace(value, Node::tagged(Tag::Null, ""));
+            let mut place_holder = Node::tagged(Tag::Null, "");
+            (place_holder.line, place_holder.column) = (value.line, value.column);
+            let own = std::mem::replace(value, place_holder);
             let field = place.and_then(|place| place.field(key.raw()));
             let walked = self.walk(Some(own), other, field)?;
             match walked.node {
                 Some(mut node) if walked.keep_null || !node.is_null() => {
                     node.style = style;
-                    *value = node;
+                    if walked.in_place {
+                        *value = node;
+                    } else {
+                        value.overwrite(node);
+                    }
                 }
                 _ => gone.push(at),
             }

@@ -43,7 +43,9 @@ impl<'a> Build<'a> {
     }
 
     pub(crate) fn schema(&mut self) -> Rc<Schema> {
-        let made = self.schema.get_or_insert_with(|| Rc::new(Schema::builtin()));
+        let made = self
+            .schema
+            .get_or_insert_with(|| Rc::new(Schema::builtin()));
         Rc::clone(made)
     }
 
@@ -122,8 +124,7 @@ impl<'a> Target<'a> {
             )));
         }
         let host = loader.host;
-        let kustomization =
-            Kustomization::read(&text, &loader.root, &mut |line| host.warn(line))?;
+        let kustomization = Kustomization::read(&text, &loader.root, &mut |line| host.warn(line))?;
         Ok(Self {
             loader,
             kustomization,
@@ -155,11 +156,7 @@ impl<'a> Target<'a> {
         Ok(all.map)
     }
 
-    fn accumulate(
-        &mut self,
-        all: Accumulator,
-        build: &mut Build<'a>,
-    ) -> Result<Accumulator> {
+    fn accumulate(&mut self, all: Accumulator, build: &mut Build<'a>) -> Result<Accumulator> {
         let resources = self.kustomization.resources.clone();
         let mut all = self
             .accumulate_resources(all, &resources, build)
@@ -169,12 +166,12 @@ impl<'a> Target<'a> {
             all.config.merge_builtin(&build.builtin)?;
         } else {
             let own = Config::load(&self.loader, configurations)?;
-            all.config.merge_own(build.builtin.get().merge(&own)?)?;
+            all.config.merge_own(&build.builtin.get().merge(&own)?)?;
         }
         let crds = &self.kustomization.crds;
         let of_crds = from_crds(&self.loader, crds)
             .wrap_with(|| format!("loading CRDs [{}]", crds.join(" ")))?;
-        all.config.merge_own(of_crds)?;
+        all.config.merge_own(&of_crds)?;
         self.generate(&mut all, build)?;
         let components = self.kustomization.components.clone();
         let mut all = self
@@ -205,7 +202,9 @@ impl<'a> Target<'a> {
             let loader = match self.loader.enter(path) {
                 Ok(loader) => loader,
                 // A file, then; why it is no directory would only confuse.
-                Err(error) if no_file.is_malformed_yaml() && !matches!(error, Error::Timeout(_)) => {
+                Err(error)
+                    if no_file.is_malformed_yaml() && !matches!(error, Error::Timeout(_)) =>
+                {
                     return Err(no_file);
                 }
                 Err(error) => return Err(error.wrap(format!("accumulation err='{no_file}'"))),
@@ -247,8 +246,8 @@ impl<'a> Target<'a> {
         build: &mut Build<'a>,
     ) -> Result<Accumulator> {
         let root = loader.root.clone();
-        let mut target = Self::load(loader)
-            .wrap_with(|| format!("couldn't make target for path '{root}'"))?;
+        let mut target =
+            Self::load(loader).wrap_with(|| format!("couldn't make target for path '{root}'"))?;
         let own = &self.kustomization;
         target
             .kustomization
@@ -337,6 +336,7 @@ impl<'a> Target<'a> {
         } in transforming
         {
             transformer.transform(&mut all.map, &schema)?;
+            all.map.settle();
             if let Some(origin) = origin {
                 all.map.annotate_transformation(&origin)?;
             }
@@ -372,10 +372,13 @@ fn drop_local(map: &mut ResMap) -> Result<()> {
         resource.node.check_meta()?;
     }
     let is_local = |it: &crate::resource::Resource| {
-        it.node.annotation(LOCAL).is_some_and(|value| **value != *"false")
+        it.node
+            .annotation(LOCAL)
+            .is_some_and(|value| **value != *"false")
     };
     if map.iter().any(|it| it.node.is_empty() || is_local(it)) {
-        map.list_mut().retain(|it| !it.node.is_empty() && !is_local(it));
+        map.list_mut()
+            .retain(|it| !it.node.is_empty() && !is_local(it));
     }
     Ok(())
 }

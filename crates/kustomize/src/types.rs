@@ -13,9 +13,9 @@ go_struct! { Metadata as "ObjectMeta" {
 }}
 
 go_struct! { FieldSpec as "FieldSpec" {
-    group: String = "group",
-    version: String = "version",
-    kind: String = "kind",
+    group: String = "group" in "Gvk",
+    version: String = "version" in "Gvk",
+    kind: String = "kind" in "Gvk",
     path: String = "path",
     create: bool = "create",
 }}
@@ -52,11 +52,11 @@ go_struct! { Replica as "Replica" {
 }}
 
 go_struct! { Selector as "Selector" {
-    group: String = "group",
-    version: String = "version",
-    kind: String = "kind",
-    name: String = "name",
-    namespace: String = "namespace",
+    group: String = "group" in "ResId.Gvk",
+    version: String = "version" in "ResId.Gvk",
+    kind: String = "kind" in "ResId.Gvk",
+    name: String = "name" in "ResId",
+    namespace: String = "namespace" in "ResId",
     annotation_selector: String = "annotationSelector",
     label_selector: String = "labelSelector",
 }}
@@ -107,11 +107,11 @@ go_struct! { FieldOptions as "FieldOptions" {
 }}
 
 go_struct! { Source as "SourceSelector" {
-    group: String = "group",
-    version: String = "version",
-    kind: String = "kind",
-    name: String = "name",
-    namespace: String = "namespace",
+    group: String = "group" in "ResId.Gvk",
+    version: String = "version" in "ResId.Gvk",
+    kind: String = "kind" in "ResId.Gvk",
+    name: String = "name" in "ResId",
+    namespace: String = "namespace" in "ResId",
     field_path: String = "fieldPath",
     options: Option<FieldOptions> = "options",
 }}
@@ -160,16 +160,16 @@ go_struct! { Target as "TargetSelector" {
 
 go_struct! { Replacement as "ReplacementField" {
     path: String = "path",
-    source: Option<Source> = "source",
-    targets: List<Target> = "targets",
-    source_value: Option<String> = "sourceValue",
+    source: Option<Source> = "source" in "Replacement",
+    targets: List<Target> = "targets" in "Replacement",
+    source_value: Option<String> = "sourceValue" in "Replacement",
 }}
 
 go_struct! { VarTarget as "Target" {
     api_version: String = "apiVersion",
-    group: String = "group",
-    version: String = "version",
-    kind: String = "kind",
+    group: String = "group" in "Gvk",
+    version: String = "version" in "Gvk",
+    kind: String = "kind" in "Gvk",
     name: String = "name",
     namespace: String = "namespace",
 }}
@@ -193,25 +193,25 @@ go_struct! { GeneratorOptions as "GeneratorOptions" {
 
 // Of a `ConfigMap`; a Secret has one field more.
 go_struct! { GeneratorArgs as "ConfigMapArgs" {
-    namespace: String = "namespace",
-    name: String = "name",
-    behavior: String = "behavior",
-    literals: List<String> = "literals",
-    files: List<String> = "files",
-    envs: List<String> = "envs",
-    env: String = "env",
-    options: Option<GeneratorOptions> = "options",
+    namespace: String = "namespace" in "GeneratorArgs",
+    name: String = "name" in "GeneratorArgs",
+    behavior: String = "behavior" in "GeneratorArgs",
+    literals: List<String> = "literals" in "GeneratorArgs.KvPairSources",
+    files: List<String> = "files" in "GeneratorArgs.KvPairSources",
+    envs: List<String> = "envs" in "GeneratorArgs.KvPairSources",
+    env: String = "env" in "GeneratorArgs.KvPairSources",
+    options: Option<GeneratorOptions> = "options" in "GeneratorArgs",
 }}
 
 go_struct! { SecretArgs as "SecretArgs" {
-    namespace: String = "namespace",
-    name: String = "name",
-    behavior: String = "behavior",
-    literals: List<String> = "literals",
-    files: List<String> = "files",
-    envs: List<String> = "envs",
-    env: String = "env",
-    options: Option<GeneratorOptions> = "options",
+    namespace: String = "namespace" in "GeneratorArgs",
+    name: String = "name" in "GeneratorArgs",
+    behavior: String = "behavior" in "GeneratorArgs",
+    literals: List<String> = "literals" in "GeneratorArgs.KvPairSources",
+    files: List<String> = "files" in "GeneratorArgs.KvPairSources",
+    envs: List<String> = "envs" in "GeneratorArgs.KvPairSources",
+    env: String = "env" in "GeneratorArgs.KvPairSources",
+    options: Option<GeneratorOptions> = "options" in "GeneratorArgs",
     secret_type: String = "type",
 }}
 
@@ -283,8 +283,8 @@ go_struct! { HelmChartArgs as "HelmChartArgs" {
 }}
 
 go_struct! { Kustomization as "Kustomization" {
-    kind: String = "kind",
-    api_version: String = "apiVersion",
+    kind: String = "kind" in "TypeMeta",
+    api_version: String = "apiVersion" in "TypeMeta",
     metadata: Option<Metadata> = "metadata",
     openapi: Strings = "openapi",
     name_prefix: String = "namePrefix",

@@ -118,6 +118,7 @@ pub(crate) fn resolve(map: &mut ResMap, vars: &VarSet, config: &Config) -> Resul
             expand_node(node, &mut values)
         })?;
     }
+    map.settle();
     let unused = values.into_iter().filter(|(_, (_, count))| *count == 0);
     Ok(unused.map(|(name, _)| name).collect())
 }
@@ -125,12 +126,15 @@ pub(crate) fn resolve(map: &mut ResMap, vars: &VarSet, config: &Config) -> Resul
 fn value_of(map: &ResMap, var: &Var) -> Result<Value> {
     for resource in map.iter() {
         if resource.variables.contains(&var.name) {
-            return resource.node.field_value(&var.field.field_path).map_err(|_| {
-                Error::new(format!(
-                    "field specified in var '{}' not found in corresponding resource",
-                    show(var)
-                ))
-            });
+            return resource
+                .node
+                .field_value(&var.field.field_path)
+                .map_err(|_| {
+                    Error::new(format!(
+                        "field specified in var '{}' not found in corresponding resource",
+                        show(var)
+                    ))
+                });
         }
     }
     Err(Error::new(format!(
@@ -217,8 +221,8 @@ fn expand(input: &str, values: &mut Values) -> Value {
                     out.push('$');
                     1
                 }
-                b'(' => match rest.find(')') {
-                    Some(end) => {
+                b'(' => {
+                    if let Some(end) = rest.find(')') {
                         let name = &rest[1..end];
                         let value = replace(name, values);
                         if input.len() == name.len() + 3 {
@@ -232,12 +236,11 @@ fn expand(input: &str, values: &mut Values) -> Value {
                             other => out.push_str(&other.to_string()),
                         }
                         end + 1
-                    }
-                    None => {
+                    } else {
                         out.push_str("$(");
                         1
                     }
-                },
+                }
                 _ => {
                     let next = rest.chars().next().unwrap_or_default();
                     out.push('$');

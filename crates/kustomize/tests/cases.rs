@@ -110,7 +110,9 @@ fn run(root: &Path, case: &Value) -> Option<String> {
     let dir = tempfile::tempdir().expect("a directory of our own");
     let work = fs::canonicalize(dir.path()).expect("it is there").join("w");
     let work_text = work.to_string_lossy().into_owned();
-    let placeholder = case.str_at(&["root_placeholder"]).map(|_| work_text.as_str());
+    let placeholder = case
+        .str_at(&["root_placeholder"])
+        .map(|_| work_text.as_str());
     copy_tree(&root.join(id).join("input"), &work, placeholder);
     let entry = case.str_at(&["entry"]).unwrap_or(".");
     let target = work.join(entry);
@@ -135,7 +137,9 @@ fn run(root: &Path, case: &Value) -> Option<String> {
             let error = format!("Error: {error}\n");
             let shown = [
                 error.clone(),
-                error.replace(&format!("{work_text}/"), "/").replace(&work_text, "/"),
+                error
+                    .replace(&format!("{work_text}/"), "/")
+                    .replace(&work_text, "/"),
                 error.replace(&work_text, ""),
             ];
             let wanted = wanted.as_array().expect("a list");
@@ -146,7 +150,8 @@ fn run(root: &Path, case: &Value) -> Option<String> {
                     if regexp {
                         Regex::new(&text).is_ok_and(|regex| regex.is_match(shown))
                     } else {
-                        shown.contains(text.trim()) || shown.replace("\\\"", "\"").contains(text.trim())
+                        shown.contains(text.trim())
+                            || shown.replace("\\\"", "\"").contains(text.trim())
                     }
                 };
                 !shown.iter().any(hit)
@@ -193,7 +198,12 @@ fn upstream_cases() {
             _ => {}
         }
     }
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// Filters of kyaml and the oddities of scalars and generators: each a directory with what must come out.
@@ -204,7 +214,11 @@ fn filters_and_quirks() {
     let mut inputs: Vec<(String, PathBuf, PathBuf)> = Vec::new();
     for entry in fs::read_dir(root.join("filters")).expect("the filters") {
         let path = entry.expect("an entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         inputs.push((name, path.join("input"), path.join("expected.yaml")));
     }
     for name in ["scalars", "generators"] {
@@ -233,5 +247,10 @@ fn filters_and_quirks() {
             _ => {}
         }
     }
-    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -1,5 +1,6 @@
 //! The command line, and the wiring behind it.
 
+mod build;
 mod control;
 mod data;
 mod serve;
@@ -18,6 +19,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Build a kustomization, as kustomize does
+    Build(Box<build::Arguments>),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Check, back up and restore the data directory
@@ -28,7 +31,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(done) = build::as_kustomize() {
+        return done;
+    }
     let arguments = Arguments::parse();
+    // Needs no runtime, and is to start fast.
+    let command = match arguments.command {
+        Command::Build(arguments) => return build::run(*arguments),
+        command => command,
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -40,7 +51,8 @@ fn main() -> ExitCode {
         }
     };
     let outcome = runtime.block_on(async {
-        match arguments.command {
+        match command {
+            Command::Build(_) => Ok(()),
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Storage(command) => storage::run(command).await,
             Command::Version => {

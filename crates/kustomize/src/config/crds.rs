@@ -1,4 +1,4 @@
-//! Fields of custom resources that are labels, annotations or references, by marks in their OpenAPI definitions.
+//! Fields of custom resources that are labels, annotations or references, by marks in their `OpenAPI` definitions.
 
 use json::{Object, Value};
 
@@ -44,7 +44,9 @@ pub(crate) fn from_crds(loader: &Loader<'_>, paths: &[String]) -> Result<Config>
 }
 
 fn properties(definition: &Value) -> Option<&Object> {
-    let schema = definition.get("Schema").or_else(|| definition.get("schema"))?;
+    let schema = definition
+        .get("Schema")
+        .or_else(|| definition.get("schema"))?;
     schema.get("properties")?.as_object()
 }
 

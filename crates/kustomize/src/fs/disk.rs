@@ -19,7 +19,8 @@ const MAX_FILE: u64 = 1 << 30;
 
 impl FileSystem for Disk {
     fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
-        let fail = |what: &str, error: &IoError| Error::new(format!("{what} {path}: {}", cause(error)));
+        let fail =
+            |what: &str, error: &IoError| Error::new(format!("{what} {path}: {}", cause(error)));
         let meta = fs::metadata(path).map_err(|error| fail("open", &error))?;
         if meta.is_dir() {
             return Err(Error::new(format!("read {path}: is a directory")));
@@ -39,7 +40,10 @@ impl FileSystem for Disk {
             paths::join(&here.to_string_lossy(), path)
         };
         let real = follow(&absolute).map_err(|(at, why)| {
-            Error::new(format!("evalsymlink failure on '{path}' : {}{why}", lstat(&at)))
+            Error::new(format!(
+                "evalsymlink failure on '{path}' : {}{why}",
+                lstat(&at)
+            ))
         })?;
         if Path::new(&real).is_dir() {
             return Ok((real, None));
@@ -55,7 +59,11 @@ impl FileSystem for Disk {
             let nanos = std::time::SystemTime::now()
                 .duration_since(std::time::UNIX_EPOCH)
                 .map_or(0, |it| it.subsec_nanos());
-            let name = format!("kustomize-{}{}", std::process::id(), nanos.wrapping_add(attempt));
+            let name = format!(
+                "kustomize-{}{}",
+                std::process::id(),
+                nanos.wrapping_add(attempt)
+            );
             let path = base.join(name);
             match fs::create_dir(&path) {
                 Ok(()) => {

@@ -35,7 +35,7 @@ impl Node {
             return Ok(());
         }
         value.style = self.style;
-        *self = value;
+        self.overwrite(value);
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl Node {
         self.expect(Kind::Map)?;
         if let Some(field) = self.get_mut(name) {
             value.style = field.style;
-            *field = value;
+            field.overwrite(value);
             return Ok(());
         }
         self.push(name, value, key_style);

@@ -20,7 +20,7 @@ pub(crate) fn from_patched(value: &Value) -> Node {
         Value::Array(items) => Node::seq(items.iter().map(from_patched).collect()),
         Value::Object(object) => {
             let mut pairs: Vec<_> = object.iter().collect();
-            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            pairs.sort_by_key(|(key, _)| *key);
             let pairs = pairs.into_iter();
             let mut map = Node::map();
             map.data = Data::Map(

@@ -3,6 +3,7 @@
 use json::Text;
 use yaml::Anchors;
 
+use super::shared::MAX_COLUMN;
 use super::{Data, Node, Tag};
 use crate::error::{Error, Result};
 
@@ -110,7 +111,7 @@ impl<'a> Loader<'a> {
         Ok(Node {
             data,
             line: node.line,
-            column: u16::try_from(node.column).unwrap_or(u16::MAX),
+            column: u16::try_from(node.column).map_or(MAX_COLUMN, |it| it.min(MAX_COLUMN)),
             tag: tag(&node.tag),
             style: node.style,
         })

@@ -12,7 +12,8 @@ pub(crate) type StringMap = BTreeMap<Text, Text>;
 
 impl Node {
     pub(crate) fn object_kind(&self) -> Text {
-        self.get("kind").map_or_else(Text::new, |it| it.raw().clone())
+        self.get("kind")
+            .map_or_else(Text::new, |it| it.raw().clone())
     }
 
     pub(crate) fn api_version(&self) -> Text {
@@ -45,8 +46,7 @@ impl Node {
     }
 
     pub(crate) fn set_name(&mut self, name: Text) -> Result<()> {
-        self.meta_or_create()?
-            .set_field("name", Node::plain(name))
+        self.meta_or_create()?.set_field("name", Node::plain(name))
     }
 
     pub(crate) fn set_namespace(&mut self, namespace: Text) -> Result<()> {
@@ -176,7 +176,10 @@ fn quoted(value: Text) -> Node {
 
 /// As Go's `%v` shows a map of strings.
 fn go_map(map: &StringMap) -> String {
-    let pairs: Vec<_> = map.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+    let pairs: Vec<_> = map
+        .iter()
+        .map(|(key, value)| format!("{key}:{value}"))
+        .collect();
     format!("map[{}]", pairs.join(" "))
 }
 

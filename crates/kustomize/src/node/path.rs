@@ -238,15 +238,19 @@ impl Node {
         match (&node.data, node.tag) {
             (Data::Scalar(text), Tag::Int) => {
                 let number = text.parse::<i64>();
-                number
-                    .map(json::Value::from)
-                    .map_err(|_| Error::new(format!("strconv.Atoi: parsing \"{text}\": invalid syntax")))
+                number.map(json::Value::from).map_err(|_| {
+                    Error::new(format!("strconv.Atoi: parsing \"{text}\": invalid syntax"))
+                })
             }
             (Data::Scalar(text), Tag::Float) => {
                 let number = text.parse::<f64>();
                 number
                     .map(|it| json::Value::Number(json::Number::Float(it)))
-                    .map_err(|_| Error::new(format!("strconv.ParseFloat: parsing \"{text}\": invalid syntax")))
+                    .map_err(|_| {
+                        Error::new(format!(
+                            "strconv.ParseFloat: parsing \"{text}\": invalid syntax"
+                        ))
+                    })
             }
             (Data::Scalar(text), Tag::Bool) => Ok((text.to_lowercase() == "true").into()),
             (Data::Scalar(text), _) => Ok(text.into()),

@@ -73,7 +73,10 @@ fn looks_like_string(text: &str) -> bool {
     let first = text.bytes().next();
     let common = first.is_some_and(|it| {
         it.is_ascii_alphabetic()
-            && !matches!(it, b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O')
+            && !matches!(
+                it,
+                b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O'
+            )
     });
     common || yaml::tag_of_plain(text) == "!!str"
 }

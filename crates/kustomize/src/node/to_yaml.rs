@@ -5,16 +5,18 @@ use std::borrow::Cow;
 use super::{Data, Node, Tag};
 
 pub(crate) fn to_yaml(node: &Node) -> String {
-    yaml::to_string(&[tree(node)], yaml::Options::default()).unwrap_or_default()
+    yaml::to_string(&[to_tree(node)], yaml::Options::default()).unwrap_or_default()
 }
 
-fn tree(node: &Node) -> yaml::Node {
+pub(crate) fn to_tree(node: &Node) -> yaml::Node {
     let mut out = match &node.data {
         Data::Scalar(text) => yaml::Node::scalar("", text.as_str()),
-        Data::Map(pairs) => {
-            yaml::Node::mapping(pairs.iter().map(|(key, value)| (tree(key), tree(value))))
-        }
-        Data::Seq(items) => yaml::Node::sequence(items.iter().map(tree)),
+        Data::Map(pairs) => yaml::Node::mapping(
+            pairs
+                .iter()
+                .map(|(key, value)| (to_tree(key), to_tree(value))),
+        ),
+        Data::Seq(items) => yaml::Node::sequence(items.iter().map(to_tree)),
     };
     out.style = node.style;
     out.tag = Cow::Borrowed(name(node.tag));

@@ -61,7 +61,10 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) -> Result<()> {
     let texts = |node: &Node| -> Vec<(Text, Text)> {
         let pairs = node.get(field).map_or(&[][..], Node::pairs);
         let text = |node: &Node| Text::from(node.value());
-        pairs.iter().map(|(key, value)| (text(key), text(value))).collect()
+        pairs
+            .iter()
+            .map(|(key, value)| (text(key), text(value)))
+            .collect()
     };
     let mut all: std::collections::BTreeMap<Text, Text> = texts(old).into_iter().collect();
     all.extend(texts(new));

@@ -1,4 +1,4 @@
-//! Schemas that users bring: an OpenAPI document with `definitions`.
+//! Schemas that users bring: an `OpenAPI` document with `definitions`.
 
 use json::Value;
 
@@ -9,7 +9,8 @@ impl Schema {
     /// Adds a user's definitions; those that are there stay.
     pub(crate) fn parse(mut self, text: &[u8]) -> Result<Self> {
         let document = if text.starts_with(b"{") {
-            json::parse(text).map_err(|error| Error::new(format!("invalid schema file: {error}")))?
+            json::parse(text)
+                .map_err(|error| Error::new(format!("invalid schema file: {error}")))?
         } else {
             yaml::to_json(text)?
         };
@@ -100,8 +101,15 @@ impl Reader {
 fn keys(property: &Value) -> Vec<String> {
     let list = property.get("x-kubernetes-list-map-keys");
     if let Some(list) = list.and_then(Value::as_array) {
-        return list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        return list
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
     }
     let key = property.get("x-kubernetes-patch-merge-key");
-    key.and_then(Value::as_str).map(str::to_owned).into_iter().collect()
+    key.and_then(Value::as_str)
+        .map(str::to_owned)
+        .into_iter()
+        .collect()
 }

@@ -171,14 +171,20 @@ fn fill(a: &Values, b: &Values) -> Option<Values> {
 /// The keys that have a value in any row, and the values of one row for them.
 fn validate(all: &[Values], values: &Values, keys: &[String]) -> (Vec<String>, Values) {
     let valid: Vec<bool> = (0..keys.len())
-        .map(|at| all.iter().any(|row| row.get(at).is_some_and(|it| !it.is_empty())))
+        .map(|at| {
+            all.iter()
+                .any(|row| row.get(at).is_some_and(|it| !it.is_empty()))
+        })
         .collect();
     if !valid.contains(&true) {
         return (keys.to_vec(), values.clone());
     }
     let pick = |from: &[String]| {
         let pairs = from.iter().zip(&valid);
-        pairs.filter(|(_, valid)| **valid).map(|(it, _)| it.clone()).collect()
+        pairs
+            .filter(|(_, valid)| **valid)
+            .map(|(it, _)| it.clone())
+            .collect()
     };
     (pick(keys), pick(values))
 }
@@ -189,9 +195,10 @@ fn position(items: &[Node], keys: &[String], values: &[String]) -> Option<usize>
             return item.raw().as_str() == values.first().map_or("", String::as_str);
         }
         item.kind() == Kind::Map
-            && keys.iter().zip(values).all(|(key, value)| {
-                item.get(key).is_some_and(|it| it.raw().as_str() == value)
-            })
+            && keys
+                .iter()
+                .zip(values)
+                .all(|(key, value)| item.get(key).is_some_and(|it| it.raw().as_str() == value))
     })
 }
 

@@ -15,8 +15,8 @@ use crate::plugin::{Generated, Generator, Transforming};
 use crate::resmap::ResMap;
 use crate::transform::namespace::Subjects;
 use crate::transform::{
-    Affix, AffixKind, ImageTag, JsonPatch, MetaMap, Namespace, PatchTransformer, ReplicaCount,
-    Replacements, StrategicPatches, Transformer,
+    Affix, AffixKind, ImageTag, JsonPatch, MetaMap, Namespace, PatchTransformer, Replacements,
+    ReplicaCount, StrategicPatches, Transformer,
 };
 use crate::types::{FieldSpec, Label, Patch, Selector};
 
@@ -50,8 +50,7 @@ impl<'a> Target<'a> {
             let mut args = args.clone();
             args.options = generate::merge_options(args.options.as_ref(), global);
             let loader = Rc::clone(&self.loader);
-            let generator =
-                move || Ok(ResMap::from_iter([generate::config_map(&args, &loader)?]));
+            let generator = move || Ok(ResMap::from_iter([generate::config_map(&args, &loader)?]));
             add(Box::new(generator), "ConfigMapGenerator");
         }
         for args in &k.secret_generator {
@@ -60,7 +59,9 @@ impl<'a> Target<'a> {
             let loader = Rc::clone(&self.loader);
             let generator = move || {
                 let (kind, args) = (args.secret_type.clone(), args.generator());
-                Ok(ResMap::from_iter([generate::secret(&args, &kind, &loader)?]))
+                Ok(ResMap::from_iter([generate::secret(
+                    &args, &kind, &loader,
+                )?]))
             };
             add(Box::new(generator), "SecretGenerator");
         }
@@ -69,7 +70,11 @@ impl<'a> Target<'a> {
             let mut chart = chart.clone();
             if chart.namespace.is_empty() {
                 let own = &k.namespace;
-                let namespace = if own.is_empty() { &self.helm_namespace } else { own };
+                let namespace = if own.is_empty() {
+                    &self.helm_namespace
+                } else {
+                    own
+                };
                 chart.namespace.clone_from(namespace);
             }
             let generator = helm::configure(
@@ -102,7 +107,7 @@ impl<'a> Target<'a> {
             let paths = &k.patches_strategic_merge;
             let made = StrategicPatches::new(paths, "", &self.loader);
             let made = made.map_err(|error| {
-                let paths = Value::from_iter(paths.iter().map(String::as_str));
+                let paths = paths.iter().map(String::as_str).collect::<Value>();
                 trouble(error, "PatchStrategicMergeTransformer", "paths", paths)
             })?;
             add(Box::new(made), "PatchStrategicMergeTransformer");
@@ -128,7 +133,10 @@ impl<'a> Target<'a> {
         if !k.labels.is_empty() || !k.common_labels.is_empty() {
             for label in &k.labels {
                 let specs = label_specs(label, config)?;
-                add(Box::new(MetaMap::new(&label.pairs, &specs)), "LabelTransformer");
+                add(
+                    Box::new(MetaMap::new(&label.pairs, &specs)),
+                    "LabelTransformer",
+                );
             }
             let made = MetaMap::new(&k.common_labels, &config.common_labels);
             add(Box::new(made), "LabelTransformer");
@@ -150,7 +158,10 @@ impl<'a> Target<'a> {
             add(Box::new(made), "ReplicaCountTransformer");
         }
         for image in &k.images {
-            add(Box::new(ImageTag::new(image, &config.images)), "ImageTagTransformer");
+            add(
+                Box::new(ImageTag::new(image, &config.images)),
+                "ImageTagTransformer",
+            );
         }
         if !k.replacements.is_empty() {
             let made = Replacements::new(&k.replacements, &self.loader);
@@ -172,7 +183,11 @@ impl<'a> Target<'a> {
 fn trouble(error: Error, plugin: &str, field: &str, value: Value) -> Error {
     let mut object = Object::new();
     object.insert(field, value);
-    trouble_with(error, plugin, &yaml::value_to_string(&Value::Object(object)))
+    trouble_with(
+        error,
+        plugin,
+        &yaml::value_to_string(&Value::Object(object)),
+    )
 }
 
 fn trouble_with(error: Error, plugin: &str, config: &str) -> Error {

@@ -1,5 +1,6 @@
 //! Plugins by configuration: files, directories or inline texts.
 
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use super::{Accumulator, Build, Target};
@@ -17,7 +18,7 @@ use crate::resource::Resource;
 use crate::transform::namespace::Subjects;
 use crate::transform::{
     Affix, AffixKind, Hash, ImageTag, JsonPatch, MetaMap, Namespace, PatchTransformer,
-    ReplicaCount, Replacements, StrategicPatches, Transformer, ValueAdd,
+    Replacements, ReplicaCount, StrategicPatches, Transformer, ValueAdd,
 };
 use crate::types::{
     FieldSpec, GeneratorArgs, HelmChart, HelmGlobals, Image, Metadata, Patch, Replica, SecretArgs,
@@ -72,7 +73,7 @@ go_struct! { IamConfig as "IAMPolicyGeneratorPlugin" {
 enum Plugin<'a> {
     Generator(Box<dyn Generator + 'a>),
     Transformer(Box<dyn Transformer + 'a>),
-    Function(Function<'a>),
+    Function(Box<Function<'a>>),
 }
 
 impl<'a> Target<'a> {
@@ -110,7 +111,7 @@ impl<'a> Target<'a> {
             let id = resource.original_id();
             let transformer: Box<dyn Transformer + 'a> = match self.configure(&resource, build)? {
                 Plugin::Transformer(transformer) => transformer,
-                Plugin::Function(function) => Box::new(function),
+                Plugin::Function(function) => function,
                 Plugin::Generator(_) => {
                     return Err(Error::new(format!("plugin {id} not a transformer")));
                 }
@@ -153,7 +154,7 @@ impl<'a> Target<'a> {
                 )));
             }
             let function = Function::new(resource, &self.loader, &build.options.functions)?;
-            return function.map(Plugin::Function).ok_or_else(|| {
+            return function.map(|it| Plugin::Function(Box::new(it))).ok_or_else(|| {
                 Error::new(format!(
                     "unable to load plugin {}: only builtin plugins and KRM functions are supported",
                     resource.original_id()
@@ -176,9 +177,13 @@ impl<'a> Target<'a> {
     fn make_builtin(&self, kind: &str, config: &[u8], build: &Build<'a>) -> Result<Plugin<'a>> {
         let loader = Rc::clone(&self.loader);
         let transformer: Box<dyn Transformer> = match kind {
-            "ConfigMapGenerator" | "SecretGenerator" | "IAMPolicyGenerator"
+            "ConfigMapGenerator"
+            | "SecretGenerator"
+            | "IAMPolicyGenerator"
             | "HelmChartInflationGenerator" => {
-                return self.make_generator(kind, config, build).map(Plugin::Generator);
+                return self
+                    .make_generator(kind, config, build)
+                    .map(Plugin::Generator);
             }
             "AnnotationsTransformer" => {
                 let it: AnyConfig = decode_yaml(config)?;
@@ -259,7 +264,9 @@ impl<'a> Target<'a> {
                 or(&mut args.namespace, &meta.metadata.namespace);
                 Ok(Box::new(move || {
                     let (kind, args) = (args.secret_type.clone(), args.generator());
-                    Ok(ResMap::from_iter([generate::secret(&args, &kind, &loader)?]))
+                    Ok(ResMap::from_iter([generate::secret(
+                        &args, &kind, &loader,
+                    )?]))
                 }))
             }
             "IAMPolicyGenerator" => {
@@ -287,7 +294,7 @@ fn iam_policy(config: &IamConfig) -> Result<ResMap> {
         config.account.name, config.account.project_id, config.service.name
     );
     if !config.service.namespace.is_empty() {
-        text.push_str(&format!("  namespace: {}\n", config.service.namespace));
+        _ = writeln!(text, "  namespace: {}", config.service.namespace);
     }
     factory::map_from_text(&text)
 }
@@ -301,17 +308,27 @@ fn affixes(kind: &str, config: &AnyConfig) -> Result<Affixes> {
     }
     let mut all = Vec::new();
     if kind != "SuffixTransformer" {
-        all.push(Affix::new(AffixKind::Prefix, &config.prefix, &config.field_specs));
+        all.push(Affix::new(
+            AffixKind::Prefix,
+            &config.prefix,
+            &config.field_specs,
+        ));
     }
     if kind != "PrefixTransformer" {
-        all.push(Affix::new(AffixKind::Suffix, &config.suffix, &config.field_specs));
+        all.push(Affix::new(
+            AffixKind::Suffix,
+            &config.suffix,
+            &config.field_specs,
+        ));
     }
     Ok(Affixes(all))
 }
 
 impl Transformer for Affixes {
     fn transform(&mut self, map: &mut ResMap, schema: &crate::schema::Schema) -> Result<()> {
-        self.0.iter_mut().try_for_each(|it| it.transform(map, schema))
+        self.0
+            .iter_mut()
+            .try_for_each(|it| it.transform(map, schema))
     }
 }
 

@@ -134,9 +134,9 @@ fn write_node(out: &mut Vec<u8>, node: &Node) {
         }
         out.push(b']');
     }
+    let (line, column) = node.position();
     let end = format!(
-        ",\"HeadComment\":\"\",\"LineComment\":\"\",\"FootComment\":\"\",\"Line\":{},\"Column\":{}}}",
-        node.line, node.column
+        ",\"HeadComment\":\"\",\"LineComment\":\"\",\"FootComment\":\"\",\"Line\":{line},\"Column\":{column}}}"
     );
     out.extend_from_slice(end.as_bytes());
 }

@@ -120,6 +120,10 @@ fn split(image: &str) -> (String, String, String) {
             own(&image[at + 1..]),
         ),
         (_, Some(at)) => (own(&image[..at]), String::new(), own(&image[at + 1..])),
-        (Some(colon), None) => (own(&image[..colon]), own(&image[colon + 1..]), String::new()),
+        (Some(colon), None) => (
+            own(&image[..colon]),
+            own(&image[colon + 1..]),
+            String::new(),
+        ),
     }
 }

@@ -4,21 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::fieldspec::{Make, Specs};
-use crate::node::{Kind, Node, Tag};
+use crate::node::{Kind, Node, Tag, next_group};
 use crate::resmap::ResMap;
 use crate::schema::Schema;
 use crate::transform::Transformer;
 use crate::types::FieldSpec;
 
 pub(crate) struct MetaMap {
-    pairs: BTreeMap<String, String>,
+    /// Each with the group of the nodes that are made for it.
+    pairs: Vec<(String, String, u32)>,
     specs: Specs,
 }
 
 impl MetaMap {
     pub(crate) fn new(pairs: &BTreeMap<String, String>, specs: &[FieldSpec]) -> Self {
         Self {
-            pairs: pairs.clone(),
+            pairs: pairs
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone(), next_group()))
+                .collect(),
             specs: specs.iter().collect(),
         }
     }
@@ -34,11 +38,18 @@ impl Transformer for MetaMap {
             tag: Tag::Map,
         });
         for resource in map.list_mut() {
-            for (key, value) in &self.pairs {
+            let mut made = 0;
+            for (key, value, group) in &self.pairs {
                 self.specs.apply(&mut resource.node, make, &mut |node| {
-                    node.set_field(key, Node::tagged(Tag::Str, value.as_str()))
+                    let new = Node::tagged(Tag::Str, value.as_str());
+                    if node.get(key).is_some() {
+                        return node.set_field(key, new);
+                    }
+                    made += 1;
+                    node.set_field(key, new.in_group(*group))
                 })?;
             }
+            resource.shares |= made > 1;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Subjects {
 }
 
 pub(crate) struct Namespace {
-    namespace: String,
+    name: String,
     specs: Vec<Spec>,
     unset_only: bool,
     subjects: Subjects,
@@ -57,7 +57,7 @@ impl Namespace {
         subjects: Subjects,
     ) -> Self {
         Self {
-            namespace: namespace.to_owned(),
+            name: namespace.to_owned(),
             specs: specs.iter().map(Spec::from).collect(),
             unset_only,
             subjects,
@@ -74,7 +74,7 @@ impl Namespace {
         if self.unset_only && is_set {
             return Ok(());
         }
-        node.set_scalar(Node::tagged(Tag::Str, self.namespace.as_str()))
+        node.set_scalar(Node::tagged(Tag::Str, self.name.as_str()))
     }
 
     pub(crate) fn apply(&self, node: &mut Node) -> Result<()> {
@@ -133,7 +133,7 @@ impl Namespace {
 
 impl Transformer for Namespace {
     fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
-        if self.namespace.is_empty() {
+        if self.name.is_empty() {
             return Ok(());
         }
         let list = map.list_mut();
@@ -166,7 +166,10 @@ impl Transformer for Namespace {
 fn conflict(list: &[Resource], id: &ResId) -> Error {
     let same = list.iter().filter(|it| it.current_id().key() == *id);
     let shown: Vec<String> = same
-        .map(|it| it.to_value().map_or_else(|error| format!("<{error}>"), |it| it.to_string()))
+        .map(|it| {
+            it.to_value()
+                .map_or_else(|error| format!("<{error}>"), |it| it.to_string())
+        })
         .collect();
     Error::new(format!(
         "namespace transformation produces ID conflict: [{}]",

@@ -154,7 +154,10 @@ fn merge_into(
     schema: &Schema,
 ) -> Result<()> {
     // Upstream selects by id, so those with the same id are meant too.
-    let ids: std::collections::HashSet<_> = selected.iter().map(|at| map.get(*at).current_id()).collect();
+    let ids: std::collections::HashSet<_> = selected
+        .iter()
+        .map(|at| map.get(*at).current_id())
+        .collect();
     for resource in map.list_mut() {
         if !ids.contains(&resource.current_id()) {
             continue;
@@ -183,7 +186,9 @@ fn read_operations(text: &str) -> Result<Value> {
     };
     match &value {
         Value::Array(items) => {
-            let objects = items.iter().all(|it| matches!(it, Value::Object(_) | Value::Null));
+            let objects = items
+                .iter()
+                .all(|it| matches!(it, Value::Object(_) | Value::Null));
             if !objects {
                 return Err(Error::new(
                     "json: cannot unmarshal string into Go value of type jsonpatch.Operation",
@@ -320,14 +325,13 @@ impl StrategicPatches {
         }
         let mut patches = Vec::new();
         for path in paths {
-            match factory::from_text(path) {
-                Ok(inline) => patches.extend(inline),
-                Err(_) => {
-                    let text = loader.load_text(path)?;
-                    let read = factory::from_text(&text);
-                    patches.extend(read.map_err(|error| factory::in_file(error, path))?);
-                }
+            if let Ok(inline) = factory::from_text(path) {
+                patches.extend(inline);
+                continue;
             }
+            let text = loader.load_text(path)?;
+            let read = factory::from_text(&text);
+            patches.extend(read.map_err(|error| factory::in_file(error, path))?);
         }
         if !inline.is_empty() {
             patches.extend(factory::from_text(inline)?);
@@ -359,4 +363,3 @@ impl Transformer for StrategicPatches {
         map.check_ids()
     }
 }
-

@@ -45,7 +45,9 @@ impl Replacements {
             let text = loader.load(&replacement.path)?;
             let value = yaml::to_json(&text)?;
             match value {
-                json::Value::Array(_) => all.extend(decode_yaml::<List<Replacement>>(&text)?.iter().cloned()),
+                json::Value::Array(_) => {
+                    all.extend(decode_yaml::<List<Replacement>>(&text)?.iter().cloned());
+                }
                 json::Value::Object(_) => all.push(decode_yaml(&text)?),
                 other => {
                     return Err(Error::new(format!(
@@ -76,6 +78,7 @@ impl Transformer for Replacements {
             let value = source_value(map, replacement)?;
             for target in &replacement.targets {
                 apply(map.list_mut(), &value, target)?;
+                map.settle();
             }
         }
         Ok(())
@@ -133,7 +136,9 @@ fn refine(node: &Node, options: Option<&FieldOptions>) -> Result<Node> {
         ));
     }
     let mut parts = node.value().split(options.delimiter.as_str());
-    let part = usize::try_from(options.index).ok().and_then(|at| parts.nth(at));
+    let part = usize::try_from(options.index)
+        .ok()
+        .and_then(|at| parts.nth(at));
     let Some(part) = part else {
         return Err(Error::new(format!(
             "options.index {} is out of bounds for value {}",
@@ -181,12 +186,14 @@ fn apply(list: &mut [Resource], value: &Node, target: &Target) -> Result<()> {
         if !ids(resource).any(|id| matches(&selected.0, &id)) || !marked(&selected.1, &selected.2) {
             continue;
         }
-        let is_rejected = rejected.iter().any(|(selector, (regex, labels, annotations))| {
-            let by_marks = !(labels.is_empty() && annotations.is_empty());
-            let by_id = selector.id() != ResId::default();
-            by_marks && marked(labels, annotations)
-                || by_id && ids(resource).any(|id| matches(regex, &id))
-        });
+        let is_rejected = rejected
+            .iter()
+            .any(|(selector, (regex, labels, annotations))| {
+                let by_marks = !(labels.is_empty() && annotations.is_empty());
+                let by_id = selector.id() != ResId::default();
+                by_marks && marked(labels, annotations)
+                    || by_id && ids(resource).any(|id| matches(regex, &id))
+            });
         if !is_rejected {
             copy_to(&mut resource.node, value, target)?;
         }
@@ -205,12 +212,19 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
     for path in paths {
         let create = options.filter(|it| it.create).map(|_| value.kind());
         let parts = smarter_split(path, '.');
-        if structured::set(node, value, &parts, create)? {
+        if structured::set(node, value, &parts, create) {
             continue;
         }
         let missing = || {
-            let or_create = if create.is_some() { "find or create" } else { "find" };
-            format!("unable to {or_create} field {} in replacement target", quote(path))
+            let or_create = if create.is_some() {
+                "find or create"
+            } else {
+                "find"
+            };
+            format!(
+                "unable to {or_create} field {} in replacement target",
+                quote(path)
+            )
         };
         let mut problem = None;
         let count = node.visit_matches(&parts, create, &mut |field| {
@@ -260,5 +274,6 @@ impl Node {
     /// Only the text; tag and style stay.
     pub(crate) fn set_text(&mut self, text: &str) {
         self.data = crate::node::Data::Scalar(text.into());
+        self.mark_changed();
     }
 }

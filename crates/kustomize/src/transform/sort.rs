@@ -29,7 +29,11 @@ pub(crate) fn sort(map: &mut ResMap, options: &SortOptions) -> Result<()> {
     };
     // A kind that is in both lists is where the second puts it.
     let place = |kind: &str| {
-        let at = |list: &[&str]| list.iter().rposition(|it| *it == kind).map(usize::cast_signed);
+        let at = |list: &[&str]| {
+            list.iter()
+                .rposition(|it| *it == kind)
+                .map(usize::cast_signed)
+        };
         match at(&last) {
             Some(at) => at + 1,
             None => at(&first).map_or(0, |at| at - first.len().cast_signed()),
@@ -39,7 +43,12 @@ pub(crate) fn sort(map: &mut ResMap, options: &SortOptions) -> Result<()> {
         let id = resource.current_id();
         // Kubernetes' own Namespace goes before others of that kind.
         let foreign = id.gvk.kind.as_str() == "Namespace" && !id.gvk.group.is_empty();
-        (place(&id.gvk.kind), foreign, id.gvk.stable_string(), sort_string(&id))
+        (
+            place(&id.gvk.kind),
+            foreign,
+            id.gvk.stable_string(),
+            sort_string(&id),
+        )
     });
     map.check_ids()
         .wrap("SortOrderTransformer: Failed to append to resources")

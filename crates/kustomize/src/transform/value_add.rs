@@ -92,7 +92,9 @@ fn insert_part(path: &str, at: usize, part: &str) -> String {
     }
     parts.insert(at, part);
     let rooted = parts.first() == Some(&"");
-    let joined = parts.iter().fold(String::new(), |path, part| paths::join(&path, part));
+    let joined = parts
+        .iter()
+        .fold(String::new(), |path, part| paths::join(&path, part));
     if rooted { format!("/{joined}") } else { joined }
 }
 

@@ -1,41 +1,40 @@
-//! Documents inside of strings: a path may lead on into YAML or JSON text.
+//! Documents inside of strings: a path may lead on into YAML or JSON text. Here the tree keeps its comments.
+
+mod visit;
 
 use json::Value;
 
-use crate::error::Result;
-use crate::node::{Create, Kind, Node, parse_document, to_value, to_yaml};
+use crate::node::{Create, Kind, Node, to_tree};
+use visit::visit;
 
 /// Sets a value inside of a document that a scalar on the way holds. False if there is no such document or field.
-pub(super) fn set(
-    node: &mut Node,
-    value: &Node,
-    path: &[String],
-    create: Create,
-) -> Result<bool> {
+pub(super) fn set(node: &mut Node, value: &Node, path: &[String], create: Create) -> bool {
     let Some((at, text)) = find_document(node, path) else {
-        return Ok(false);
+        return false;
     };
-    let Ok(Some(mut document)) = parse_document(&text) else {
-        return Ok(false);
+    let Ok(Some(mut document)) = yaml::parse_first(text.as_bytes()) else {
+        return false;
     };
-    let found = document.visit_matches(&path[at..], create, &mut |field| {
-        if field.kind() == Kind::Scalar {
-            field.set_text(value.raw());
+    let Some(root) = document.content.first_mut() else {
+        return false;
+    };
+    let new = to_tree(value);
+    let found = visit(root, &path[at..], create, &mut |field| {
+        if field.kind == yaml::Kind::Scalar {
+            field.value.clone_from(&new.value);
         } else {
-            *field = value.clone();
+            *field = new.clone();
         }
-        Ok(())
     });
-    if !matches!(found, Ok(count) if count > 0) {
-        return Ok(false);
+    if found.is_none_or(|count| count == 0) {
+        return false;
     }
-    let Some(new) = write(&document, &text) else {
-        return Ok(false);
+    let (Some(new), Ok(Some(scalar))) = (write(&document, &text), node.lookup_mut(&path[..at]))
+    else {
+        return false;
     };
-    if let Ok(Some(scalar)) = node.lookup_mut(&path[..at]) {
-        scalar.set_text(&new);
-    }
-    Ok(true)
+    scalar.set_text(&new);
+    true
 }
 
 /// How many parts of the path lead to the first scalar that reads as YAML, and its text.
@@ -52,11 +51,12 @@ fn find_document(node: &Node, path: &[String]) -> Option<(usize, String)> {
 }
 
 /// In the form it was found in.
-fn write(document: &Node, original: &str) -> Option<String> {
+fn write(document: &yaml::Node, original: &str) -> Option<String> {
     if !original.trim_start().starts_with(['{', '[']) {
-        return Some(to_yaml(document).trim().to_owned());
+        let text = yaml::to_string(std::slice::from_ref(document), yaml::Options::default());
+        return text.ok().map(|it| it.trim().to_owned());
     }
-    let mut value = to_value(document).ok()?;
+    let mut value = document.to_value().ok()?;
     sort(&mut value);
     let pretty = original.contains('\n') && original.contains("  ");
     Some(if pretty {

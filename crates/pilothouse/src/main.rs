@@ -1,5 +1,6 @@
 //! The command line, and the wiring behind it.
 
+mod build;
 mod control;
 mod credentials;
 mod data;
@@ -27,6 +28,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Build a kustomization, as kustomize does
+    Build(Box<build::Arguments>),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Print a kubeconfig for a data directory's server, or merge it into yours
@@ -46,7 +49,15 @@ and in another terminal:
   kubectl get namespaces";
 
 fn main() -> ExitCode {
+    if let Some(done) = build::as_kustomize() {
+        return done;
+    }
     let arguments = Arguments::try_parse().unwrap_or_else(|error| flags::explain(error).exit());
+    // Needs no runtime, and is to start fast.
+    let command = match arguments.command {
+        Command::Build(arguments) => return build::run(*arguments),
+        command => command,
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -58,7 +69,8 @@ fn main() -> ExitCode {
         }
     };
     let outcome = runtime.block_on(async {
-        match arguments.command {
+        match command {
+            Command::Build(_) => Ok(()),
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),
             Command::Storage(command) => storage::run(command).await,

@@ -7,8 +7,8 @@ mod scalar;
 use json::{Limits, Value};
 
 use crate::read::{Composer, Dialect};
-use crate::resolve::Rules;
-use crate::{Anchors, Error, Kind, Node};
+use crate::resolve::{Rules, format_float, tag_of};
+use crate::{Anchors, Error, Kind, Node, Style};
 use map::Map;
 
 /// The first document as JSON, as `YAMLToJSON` reads it: booleans of YAML 1.1, keys sorted, the last of equal keys wins.
@@ -36,6 +36,25 @@ pub fn is_non_string(text: &str) -> bool {
             Error::UnsupportedMapKey { .. } | Error::UnsupportedValue(_)
         ),
     }
+}
+
+/// What go-yaml v3 decodes from one scalar, as JSON. An empty tag stands for none; `quoted` is for any style but plain.
+pub fn scalar_to_json(tag: &'static str, quoted: bool, text: &str) -> Result<Value, Error> {
+    let mut node = Node::scalar(tag, text);
+    if quoted {
+        node.style = Style::DoubleQuoted;
+    }
+    Decoder::new(&node, Rules::V3, true).document(&node)
+}
+
+/// The tag that go-yaml v3 gives a plain scalar.
+pub fn tag_of_plain(text: &str) -> &'static str {
+    tag_of(text)
+}
+
+/// A float as go-yaml writes it.
+pub fn float_text(value: f64) -> String {
+    format_float(value)
 }
 
 fn first_document(text: &[u8], strict: bool) -> Result<Value, Error> {

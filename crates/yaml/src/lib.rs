@@ -15,7 +15,9 @@ mod resolve;
 mod write;
 
 pub use anchors::Anchors;
-pub use decode::{is_non_string, to_json, to_json_strict};
+pub use decode::{
+    float_text, is_non_string, scalar_to_json, tag_of_plain, to_json, to_json_strict,
+};
 pub use error::Error;
 pub use node::{Content, Kind, Node, Style};
 pub use write::{

@@ -1,0 +1,20 @@
+//! Prints what a directory builds to: `cargo run -p kustomize --example build -- DIR`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use kustomize::{Disk, Local, Options, build};
+
+fn main() -> ExitCode {
+    let dir = std::env::args().nth(1).unwrap_or_else(|| ".".into());
+    let mut out = Vec::new();
+    let built = build(&Disk, &Local, &dir, &Options::default());
+    match built.and_then(|output| output.write(&mut out)) {
+        Ok(()) if std::io::stdout().write_all(&out).is_ok() => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

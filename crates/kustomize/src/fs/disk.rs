@@ -1,0 +1,146 @@
+//! The disk, with errors as Go words them.
+
+use std::fs;
+use std::io::{Error as IoError, ErrorKind};
+use std::path::Path;
+
+use super::FileSystem;
+use crate::error::Error;
+use crate::paths;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+/// As Linux allows.
+const MAX_LINKS: usize = 255;
+
+/// Files larger than this are refused: no manifest is, and memory is bounded.
+const MAX_FILE: u64 = 1 << 30;
+
+impl FileSystem for Disk {
+    fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let fail =
+            |what: &str, error: &IoError| Error::new(format!("{what} {path}: {}", cause(error)));
+        let meta = fs::metadata(path).map_err(|error| fail("open", &error))?;
+        if meta.is_dir() {
+            return Err(Error::new(format!("read {path}: is a directory")));
+        }
+        if meta.len() > MAX_FILE {
+            return Err(Error::new(format!("read {path}: file too large")));
+        }
+        fs::read(path).map_err(|error| fail("open", &error))
+    }
+
+    fn resolve(&self, path: &str) -> Result<(String, Option<String>), Error> {
+        let absolute = if path.starts_with('/') {
+            paths::clean(path)
+        } else {
+            let here = std::env::current_dir()
+                .map_err(|error| Error::new(format!("abs path error on '{path}' : {error}")))?;
+            paths::join(&here.to_string_lossy(), path)
+        };
+        let real = follow(&absolute).map_err(|(at, why)| {
+            Error::new(format!(
+                "evalsymlink failure on '{path}' : {}{why}",
+                lstat(&at)
+            ))
+        })?;
+        if Path::new(&real).is_dir() {
+            return Ok((real, None));
+        }
+        let (dir, file) = real.rsplit_once('/').unwrap_or(("", &real));
+        let dir = if dir.is_empty() { "/" } else { dir };
+        Ok((dir.to_owned(), Some(file.to_owned())))
+    }
+
+    fn temporary_directory(&self) -> Result<String, Error> {
+        let base = std::env::temp_dir();
+        for attempt in 0..1000u32 {
+            let nanos = std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |it| it.subsec_nanos());
+            let name = format!(
+                "kustomize-{}{}",
+                std::process::id(),
+                nanos.wrapping_add(attempt)
+            );
+            let path = base.join(name);
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let real = fs::canonicalize(&path).unwrap_or(path);
+                    return Ok(real.to_string_lossy().into_owned());
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::new(format!("mkdir: {}", cause(&error)))),
+            }
+        }
+        Err(Error::new("mkdir: no free name for a temporary directory"))
+    }
+
+    fn write(&self, path: &str, content: &[u8]) -> Result<(), Error> {
+        fs::write(path, content)
+            .map_err(|error| Error::new(format!("open {path}: {}", cause(&error))))
+    }
+
+    fn remove_all(&self, path: &str) {
+        // What stays behind is in the system's temporary directory.
+        _ = fs::remove_dir_all(path);
+    }
+}
+
+fn lstat(at: &str) -> String {
+    if at.is_empty() {
+        String::new()
+    } else {
+        format!("lstat {at}: ")
+    }
+}
+
+/// The system's words, as Go has them.
+fn cause(error: &IoError) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file or directory".into(),
+        ErrorKind::PermissionDenied => "permission denied".into(),
+        ErrorKind::NotADirectory => "not a directory".into(),
+        ErrorKind::IsADirectory => "is a directory".into(),
+        ErrorKind::InvalidFilename => "file name too long".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The path behind all links. An error says where it happened, and why.
+fn follow(path: &str) -> Result<String, (String, String)> {
+    let mut links = 0;
+    let mut done = String::new();
+    let mut left: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+    while let Some(part) = left.pop() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." => {
+                done.truncate(done.rfind('/').unwrap_or(0));
+                continue;
+            }
+            _ => {}
+        }
+        let next = format!("{done}/{part}");
+        let meta = fs::symlink_metadata(&next).map_err(|error| (next.clone(), cause(&error)))?;
+        if !meta.is_symlink() {
+            if !meta.is_dir() && left.iter().any(|it| !it.is_empty()) {
+                return Err((next, "not a directory".into()));
+            }
+            done = next;
+            continue;
+        }
+        links += 1;
+        if links > MAX_LINKS {
+            return Err((String::new(), "EvalSymlinks: too many links".into()));
+        }
+        let target = fs::read_link(&next).map_err(|error| (next.clone(), cause(&error)))?;
+        let target = target.to_string_lossy().into_owned();
+        if target.starts_with('/') {
+            done.clear();
+        }
+        left.extend(target.split('/').rev().map(str::to_owned));
+    }
+    Ok(if done.is_empty() { "/".into() } else { done })
+}

@@ -1,0 +1,388 @@
+//! KRM functions: programs and containers that read and write a list of resources.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use json::{Object, Value};
+
+use crate::FunctionOptions;
+use crate::decode::{List, decode_yaml_strict, go_struct};
+use crate::error::{Error, Result, Wrap as _};
+use crate::factory;
+use crate::host::Program;
+use crate::loader::Loader;
+use crate::paths;
+use crate::resmap::ResMap;
+use crate::resource::{Behavior, Resource};
+use crate::schema::Schema;
+use crate::transform::Transformer;
+
+const ID: &str = "kustomize.config.k8s.io/id";
+const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
+
+go_struct! { Mount as "StorageMount" {
+    kind: String = "type",
+    source: String = "src",
+    target: String = "dst",
+    writable: bool = "rw",
+}}
+
+go_struct! { Container as "ContainerSpec" {
+    image: String = "image",
+    network: bool = "network",
+    mounts: List<Mount> = "mounts",
+    envs: List<String> = "envs",
+}}
+
+go_struct! { Exec as "ExecSpec" {
+    path: String = "path",
+    args: List<String> = "args",
+    envs: List<String> = "envs",
+}}
+
+go_struct! { Spec as "FunctionSpec" {
+    defer_failure: bool = "deferFailure",
+    container: Container = "container",
+    exec: Exec = "exec",
+}}
+
+pub(crate) struct Function<'a> {
+    spec: Spec,
+    config: Value,
+    name: String,
+    loader: Rc<Loader<'a>>,
+    options: FunctionOptions,
+}
+
+impl<'a> Function<'a> {
+    /// Nothing if the resource does not configure one.
+    pub(crate) fn new(
+        resource: &Resource,
+        loader: &Rc<Loader<'a>>,
+        options: &FunctionOptions,
+    ) -> Result<Option<Self>> {
+        let Some(spec) = read_spec(resource)? else {
+            return Ok(None);
+        };
+        let id = resource.original_id();
+        for mount in &spec.container.mounts {
+            let source = &mount.source;
+            let what = if source.starts_with('/') {
+                "relative to the current kustomization directory"
+            } else if paths::clean(source).starts_with("..") {
+                "under the current kustomization directory"
+            } else {
+                continue;
+            };
+            return Err(Error::new(format!(
+                "plugin {id} with mount path '{source}' is not permitted; mount paths must be {what}"
+            )));
+        }
+        let node = &resource.node;
+        Ok(Some(Self {
+            spec,
+            config: resource.to_value()?,
+            name: format!(
+                "api: {}, kind: {}, name: {}",
+                node.api_version(),
+                node.object_kind(),
+                node.name()
+            ),
+            loader: Rc::clone(loader),
+            options: options.clone(),
+        }))
+    }
+
+    pub(crate) fn generate(&self) -> Result<ResMap> {
+        let output = self.invoke(vec![self.local_config()])?;
+        let mut map = factory::map_from_text(&output)?;
+        for resource in map.raw_list_mut() {
+            let mut annotations = resource.node.annotations();
+            let behavior = annotations.remove(BEHAVIOR).unwrap_or_default();
+            let needs_hash = match annotations.remove(NEEDS_HASH).as_deref() {
+                None | Some("0" | "f" | "F" | "false" | "False" | "FALSE") => false,
+                Some("1" | "t" | "T" | "true" | "True" | "TRUE") => true,
+                Some(other) => {
+                    return Err(Error::new(format!(
+                        "the annotation {NEEDS_HASH:?} contains an invalid value ({other:?})"
+                    )));
+                }
+            };
+            resource.node.set_annotations(annotations)?;
+            if needs_hash {
+                resource.enable_hash()?;
+            }
+            resource.set_behavior(Behavior::of(&behavior))?;
+        }
+        Ok(map)
+    }
+
+    /// The configuration marked as one that is not part of the output.
+    fn local_config(&self) -> Value {
+        let mut config = self.config.clone();
+        set_annotation(&mut config, "config.kubernetes.io/local-config", "true");
+        config
+    }
+
+    fn invoke(&self, items: Vec<Value>) -> Result<String> {
+        let Some(program) = self.program()? else {
+            // Not enabled: what comes in goes out.
+            let texts: Vec<String> = items.iter().map(yaml::value_to_string).collect();
+            return Ok(texts.join("---\n"));
+        };
+        let mut list = Object::new();
+        list.insert("apiVersion", "config.kubernetes.io/v1");
+        list.insert("kind", "ResourceList");
+        let numbered = items.into_iter().enumerate().map(|(at, mut item)| {
+            for key in [
+                "config.kubernetes.io/index",
+                "internal.config.kubernetes.io/index",
+            ] {
+                set_annotation(&mut item, key, &at.to_string());
+            }
+            for key in ["config.k8s.io/id", "internal.config.kubernetes.io/id"] {
+                set_annotation(&mut item, key, &(at + 1).to_string());
+            }
+            item
+        });
+        list.insert("items", Value::Array(numbered.collect()));
+        list.insert("functionConfig", self.local_config());
+        let program = Program {
+            input: write_list(&list)?.into_bytes(),
+            ..program
+        };
+        let done = self
+            .loader
+            .host
+            .run(&program)
+            .wrap("couldn't execute function")?;
+        if !done.errors.is_empty() {
+            let text = String::from_utf8_lossy(&done.errors);
+            text.lines().for_each(|line| self.loader.host.warn(line));
+        }
+        if !done.success {
+            return Err(Error::new(format!(
+                "couldn't execute function: {}",
+                done.status
+            )));
+        }
+        Ok(String::from_utf8_lossy(&done.output).into_owned())
+    }
+
+    fn program(&self) -> Result<Option<Program>> {
+        let Spec {
+            container, exec, ..
+        } = &self.spec;
+        if container.network && !self.options.network {
+            return Err(Error::new(
+                "couldn't execute function: network required but not enabled with --network",
+            ));
+        }
+        if !container.image.is_empty() {
+            return Ok(Some(self.container_program()));
+        }
+        if !self.options.enable_exec || exec.path.is_empty() {
+            return Ok(None);
+        }
+        let given = exec.envs.iter().chain(&self.options.env);
+        let environment = given.filter_map(|it| {
+            let (key, value) = it.split_once('=')?;
+            (!value.contains('=')).then(|| (key.to_owned(), value.to_owned()))
+        });
+        Ok(Some(Program {
+            path: exec.path.clone(),
+            arguments: exec.args.to_vec(),
+            directory: self.loader.root.clone(),
+            environment: environment.collect(),
+            ..Program::default()
+        }))
+    }
+
+    fn container_program(&self) -> Program {
+        let container = &self.spec.container;
+        let network = if container.network { "host" } else { "none" };
+        let user = if self.options.as_current_user {
+            self.options.user.clone()
+        } else {
+            "nobody".to_owned()
+        };
+        let words = [
+            "run",
+            "--rm",
+            "-i",
+            "-a",
+            "STDIN",
+            "-a",
+            "STDOUT",
+            "-a",
+            "STDERR",
+            "--network",
+            network,
+            "--user",
+            &user,
+            "--security-opt=no-new-privileges",
+        ];
+        let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        let given = self.options.mounts.iter().map(|it| read_mount(it));
+        for mount in container.mounts.iter().cloned().chain(given) {
+            let source = if mount.source.starts_with('/') {
+                mount.source
+            } else {
+                paths::join(&self.loader.root, &mount.source)
+            };
+            let mode = if mount.writable { "" } else { ",readonly" };
+            arguments.push("--mount".into());
+            arguments.push(format!(
+                "type={},source={source},target={}{mode}",
+                mount.kind, mount.target
+            ));
+        }
+        let always = [
+            "LOG_TO_STDERR=true".to_owned(),
+            "STRUCTURED_RESULTS=true".to_owned(),
+        ];
+        for env in always
+            .iter()
+            .chain(&container.envs)
+            .chain(&self.options.env)
+        {
+            arguments.push("-e".into());
+            arguments.push(env.clone());
+        }
+        arguments.push(container.image.clone());
+        Program {
+            path: "docker".into(),
+            arguments,
+            directory: self.loader.root.clone(),
+            ..Program::default()
+        }
+    }
+}
+
+impl Transformer for Function<'_> {
+    fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
+        let mut items = Vec::with_capacity(map.iter().len());
+        for resource in map.iter() {
+            let mut value = resource.to_value()?;
+            let id = resource.current_id();
+            let mut text = String::new();
+            for (key, part) in [
+                ("group", &id.gvk.group),
+                ("kind", &id.gvk.kind),
+                ("name", &id.name),
+                ("namespace", &id.namespace),
+                ("version", &id.gvk.version),
+            ] {
+                if !part.is_empty() {
+                    _ = writeln!(text, "{key}: {part}");
+                }
+            }
+            set_annotation(&mut value, ID, &text);
+            items.push(value);
+        }
+        let output = self.invoke(items)?;
+        let mut new = ResMap::new();
+        for mut resource in factory::from_text(&output)? {
+            resource.remove_annotations(&[
+                ID,
+                "config.k8s.io/id",
+                "internal.config.kubernetes.io/id",
+                "config.kubernetes.io/index",
+                "internal.config.kubernetes.io/index",
+            ])?;
+            let id = resource.current_id();
+            new.append(resource).map_err(|_| {
+                Error::new(format!(
+                    "plugin {} generated duplicate resource: {id}",
+                    self.name
+                ))
+            })?;
+        }
+        replace(map, new)
+    }
+}
+
+/// Resources that come back keep their places, new ones go to the end.
+fn replace(map: &mut ResMap, new: ResMap) -> Result<()> {
+    let mut by_id: std::collections::HashMap<_, Resource> = std::collections::HashMap::new();
+    let mut order = Vec::new();
+    for resource in new.into_list() {
+        let id = resource.current_id().key();
+        order.push(id.clone());
+        by_id.insert(id, resource);
+    }
+    let old = std::mem::take(map.list_mut());
+    for mut resource in old {
+        if let Some(new) = by_id.remove(&resource.current_id().key()) {
+            resource.node = new.node;
+            map.append(resource)?;
+        }
+    }
+    for id in order {
+        if let Some(resource) = by_id.remove(&id) {
+            map.append(resource)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_spec(resource: &Resource) -> Result<Option<Spec>> {
+    for key in ["config.kubernetes.io/function", "config.k8s.io/function"] {
+        if let Some(text) = resource.node.annotation(key).filter(|it| !it.is_empty()) {
+            let spec = decode_yaml_strict(text.as_bytes()).wrap_with(|| {
+                format!("loader: failed to get FunctionSpec: {key} unmarshal error")
+            })?;
+            return Ok(Some(spec));
+        }
+    }
+    let image = resource.node.annotation("config.kubernetes.io/container");
+    Ok(image.filter(|it| !it.is_empty()).map(|image| {
+        let mut spec = Spec::default();
+        spec.container.image = image.to_string();
+        spec
+    }))
+}
+
+fn read_mount(text: &str) -> Mount {
+    let mut mount = Mount::default();
+    for (key, value) in text.split(',').filter_map(|it| it.split_once('=')) {
+        match key {
+            "type" => value.clone_into(&mut mount.kind),
+            "src" | "source" => value.clone_into(&mut mount.source),
+            "dst" | "target" => value.clone_into(&mut mount.target),
+            "rw" => mount.writable = value == "true",
+            _ => {}
+        }
+    }
+    mount
+}
+
+fn set_annotation(object: &mut Value, key: &str, value: &str) {
+    let Some(object) = object.as_object_mut() else {
+        return;
+    };
+    let mut place = object;
+    for name in ["metadata", "annotations"] {
+        let next = place.get_or_insert(name);
+        if next.as_object().is_none() {
+            *next = Value::Object(Object::new());
+        }
+        let Some(inner) = next.as_object_mut() else {
+            return;
+        };
+        place = inner;
+    }
+    place.insert(key, value);
+}
+
+/// In the order that functions know.
+fn write_list(list: &Object) -> Result<String> {
+    let pairs = list
+        .iter()
+        .map(|(key, value)| (yaml::Node::string(key.as_str()), yaml::Node::from(value)));
+    Ok(yaml::to_string(
+        &[yaml::Node::mapping(pairs)],
+        yaml::Options::default(),
+    )?)
+}

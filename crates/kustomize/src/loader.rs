@@ -1,0 +1,211 @@
+//! Files of one root: a kustomization may read what is in its directory or below, and nothing else.
+
+use std::rc::Rc;
+
+use crate::error::{Error, Result, Wrap as _};
+use crate::fs::{FileSystem, confirm_dir};
+use crate::git::RepoSpec;
+use crate::host::Host;
+use crate::paths;
+
+/// What a kustomization may read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadRestrictions {
+    /// Files in its directory or below.
+    #[default]
+    RootOnly,
+    /// Any file.
+    None,
+}
+
+pub(crate) struct Loader<'a> {
+    pub(crate) fs: &'a dyn FileSystem,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) root: String,
+    restrictions: LoadRestrictions,
+    /// The root that led here.
+    referrer: Option<Rc<Loader<'a>>>,
+    /// Set if this is a checkout, which goes with the loader.
+    checkout: Option<Checkout>,
+}
+
+struct Checkout {
+    spec: RepoSpec,
+    dir: String,
+}
+
+impl Drop for Loader<'_> {
+    fn drop(&mut self) {
+        if let Some(checkout) = &self.checkout {
+            self.fs.remove_all(&checkout.dir);
+        }
+    }
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn open(
+        fs: &'a dyn FileSystem,
+        host: &'a dyn Host,
+        target: &str,
+        restrictions: LoadRestrictions,
+    ) -> Result<Rc<Self>> {
+        if let Ok(spec) = RepoSpec::parse(target) {
+            return Self::at_checkout(fs, host, &spec, None);
+        }
+        let root = confirm_dir(fs, target).wrap("must build at directory")?;
+        Ok(Rc::new(Self {
+            fs,
+            host,
+            root,
+            restrictions,
+            referrer: None,
+            checkout: None,
+        }))
+    }
+
+    /// Another root, below this one or elsewhere.
+    pub(crate) fn enter(self: &Rc<Self>, path: &str) -> Result<Rc<Self>> {
+        if path.is_empty() {
+            return Err(Error::new("new root cannot be empty"));
+        }
+        if let Ok(spec) = RepoSpec::parse(path) {
+            self.refuse_repository_cycle(&spec)?;
+            return Self::at_checkout(self.fs, self.host, &spec, Some(Rc::clone(self)));
+        }
+        if path.starts_with('/') {
+            return Err(Error::new(format!("new root '{path}' cannot be absolute")));
+        }
+        let root =
+            confirm_dir(self.fs, &paths::join(&self.root, path)).wrap("must build at directory")?;
+        self.refuse_leaving_checkout(&root)?;
+        self.refuse_cycle(&root)?;
+        Ok(Rc::new(Self {
+            fs: self.fs,
+            host: self.host,
+            root,
+            restrictions: self.restrictions,
+            referrer: Some(Rc::clone(self)),
+            checkout: None,
+        }))
+    }
+
+    fn at_checkout(
+        fs: &'a dyn FileSystem,
+        host: &'a dyn Host,
+        spec: &RepoSpec,
+        referrer: Option<Rc<Self>>,
+    ) -> Result<Rc<Self>> {
+        let dir = fs.temporary_directory()?;
+        let mut loader = Self {
+            fs,
+            host,
+            root: String::new(),
+            // Strangers' files read nothing of ours.
+            restrictions: LoadRestrictions::RootOnly,
+            referrer,
+            checkout: Some(Checkout {
+                spec: spec.clone(),
+                dir: dir.clone(),
+            }),
+        };
+        host.checkout(spec, &dir)?;
+        let wanted = paths::join(&dir, &spec.root_path);
+        let (root, file) = fs.resolve(&wanted)?;
+        if let Some(file) = file {
+            return Err(Error::new(format!(
+                "'{wanted}' refers to file '{file}'; expecting directory"
+            )));
+        }
+        if !paths::is_within(&root, &dir) {
+            return Err(Error::new(format!(
+                "{wanted:?} refers to directory outside of repo {dir:?}"
+            )));
+        }
+        loader.root = root;
+        Ok(Rc::new(loader))
+    }
+
+    fn referrers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |it| it.referrer.as_deref())
+    }
+
+    fn refuse_leaving_checkout(&self, root: &str) -> Result<()> {
+        let checkout = self.referrers().find_map(|it| it.checkout.as_ref());
+        match checkout {
+            Some(checkout) if !paths::is_within(root, &checkout.dir) => Err(Error::new(format!(
+                "security; bases in kustomizations found in cloned git repos must be within the repo, but base '{root}' is outside '{}'",
+                checkout.dir
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_cycle(&self, root: &str) -> Result<()> {
+        for visited in self.referrers() {
+            if paths::is_within(&visited.root, root) {
+                return Err(Error::new(format!(
+                    "cycle detected: candidate root '{root}' contains visited root '{}'",
+                    visited.root
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_repository_cycle(&self, spec: &RepoSpec) -> Result<()> {
+        let visited = self.referrers().filter_map(|it| it.checkout.as_ref());
+        for checkout in visited {
+            if checkout.spec.raw.starts_with(&spec.raw) {
+                return Err(Error::new(format!(
+                    "cycle detected: URI '{}' referenced by previous URI '{}'",
+                    spec.raw, checkout.spec.raw
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load(&self, path: &str) -> Result<Vec<u8>> {
+        if is_remote_file(path) {
+            return self.host.get(path).map_err(|error| match error {
+                Error::Http(_) if RepoSpec::parse(path).is_ok() => {
+                    Error::new("URL is a git repository")
+                }
+                error => error,
+            });
+        }
+        let path = if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            paths::join(&self.root, path)
+        };
+        if self.restrictions == LoadRestrictions::None {
+            return self.fs.read(&path);
+        }
+        let (dir, file) = self.fs.resolve(&path)?;
+        let Some(file) = file else {
+            return Err(Error::new(format!("'{path}' must resolve to a file")));
+        };
+        if !paths::is_within(&dir, &self.root) {
+            return Err(Error::new(format!(
+                "security; file '{path}' is not in or below '{}'",
+                self.root
+            )));
+        }
+        self.fs.read(&paths::join(&dir, &file))
+    }
+
+    /// The same as text; kustomize takes any bytes, what is not UTF-8 is not YAML.
+    pub(crate) fn load_text(&self, path: &str) -> Result<String> {
+        let bytes = self.load(path)?;
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        })
+    }
+}
+
+pub(crate) fn is_remote_file(path: &str) -> bool {
+    let lower = path.get(..8).unwrap_or(path).to_ascii_lowercase();
+    lower.starts_with("http://") || lower.starts_with("https://")
+}

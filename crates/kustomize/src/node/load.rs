@@ -1,0 +1,198 @@
+//! From text to trees: documents are cut as kyaml cuts them, aliases and merge keys are replaced by what they stand for.
+
+use json::Text;
+use yaml::Anchors;
+
+use super::shared::MAX_COLUMN;
+use super::{Data, Node, Tag};
+use crate::error::{Error, Result};
+
+/// How deep a tree may be: nothing real comes near, and what recurses here stays within any stack.
+const MAX_DEPTH: usize = 500;
+
+/// How many nodes aliases may add.
+const MAX_ALIASED: usize = 2_000_000;
+
+/// The texts between lines that start with `---`.
+pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
+    let text = if text.contains("\r\n") {
+        text.replace("\r\n", "\n")
+    } else {
+        text.to_owned()
+    };
+    let mut documents = Vec::new();
+    let mut start = 0;
+    let mut from = 0;
+    while let Some(found) = text[from..].find("\n---") {
+        let at = from + found;
+        let Some(length) = text[at + 1..].find('\n') else {
+            break;
+        };
+        let end = at + 1 + length + 1;
+        let separator = &text[at..end];
+        let rest = separator[4..].trim();
+        if !rest.is_empty() && !rest.starts_with('#') {
+            return Err(Error::new(format!(
+                "invalid document separator: {}",
+                separator.trim()
+            )));
+        }
+        // The line break before the dashes belongs to the document.
+        documents.push(format!("{}\n", &text[start..at]));
+        start = end;
+        from = end;
+    }
+    if !text.is_empty() {
+        documents.push(text[start..].to_owned());
+    }
+    Ok(documents)
+}
+
+/// The first document of a text; nothing if there is none, or if it is null.
+pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
+    let document = yaml::parse_first(text.as_bytes())
+        .map_err(|error| Error::new(format!("MalformedYAMLError: {error}")))?;
+    let Some(document) = document else {
+        return Ok(None);
+    };
+    let Some(root) = document.content.first() else {
+        return Ok(None);
+    };
+    if root.tag == "!!null" {
+        return Ok(None);
+    }
+    let anchors = if text.contains('*') {
+        Anchors::of(&document)
+    } else {
+        Anchors::default()
+    };
+    let mut loader = Loader {
+        anchors,
+        aliased: 0,
+        following: 0,
+    };
+    loader.node(root, 0).map(Some)
+}
+
+struct Loader<'a> {
+    anchors: Anchors<'a>,
+    aliased: usize,
+    following: usize,
+}
+
+impl<'a> Loader<'a> {
+    fn node(&mut self, node: &'a yaml::Node, depth: usize) -> Result<Node> {
+        if depth > MAX_DEPTH {
+            return Err(yaml::Error::TooDeep(MAX_DEPTH).into());
+        }
+        if self.following > 0 {
+            self.aliased += 1;
+            if self.aliased > MAX_ALIASED {
+                return Err(yaml::Error::ExcessiveAliasing.into());
+            }
+        }
+        let data = match node.kind {
+            yaml::Kind::Alias => {
+                let Some(target) = self.anchors.target(node) else {
+                    return Err(yaml::Error::UnknownAnchor(node.value.clone()).into());
+                };
+                self.following += 1;
+                let copy = self.node(target, depth + 1);
+                self.following -= 1;
+                return copy;
+            }
+            yaml::Kind::Scalar => Data::Scalar(Text::from(node.value.as_str())),
+            yaml::Kind::Sequence => {
+                let items = node.content.iter().map(|item| self.node(item, depth + 1));
+                Data::Seq(items.collect::<Result<_>>()?)
+            }
+            yaml::Kind::Mapping | yaml::Kind::Document => Data::Map(self.pairs(node, depth)?),
+        };
+        Ok(Node {
+            data,
+            line: node.line,
+            column: u16::try_from(node.column).map_or(MAX_COLUMN, |it| it.min(MAX_COLUMN)),
+            tag: tag(&node.tag),
+            style: node.style,
+        })
+    }
+
+    fn pairs(&mut self, node: &'a yaml::Node, depth: usize) -> Result<Vec<(Node, Node)>> {
+        let mut pairs = Vec::with_capacity(node.content.len() / 2);
+        let mut merge = None;
+        for (key, value) in node.pairs() {
+            if key.tag == "!!merge" {
+                if merge.is_some() {
+                    return Err(Error::new("duplicate merge key"));
+                }
+                merge = Some(value);
+                continue;
+            }
+            pairs.push((self.node(key, depth + 1)?, self.node(value, depth + 1)?));
+        }
+        let Some(merge) = merge else {
+            return Ok(pairs);
+        };
+        let own = pairs.len();
+        for source in self.merge_sources(merge)? {
+            let source = self.node(source, depth + 1)?;
+            let Data::Map(more) = source.data else {
+                continue;
+            };
+            for (key, value) in more {
+                let same = pairs.iter().position(|(it, _)| it.raw() == key.raw());
+                match same {
+                    Some(at) if at < own => {}
+                    // What comes earlier in the list of sources wins, and is applied later.
+                    Some(at) => pairs[at] = (key, value),
+                    None => pairs.push((key, value)),
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// In the order they are applied: the last first.
+    fn merge_sources(&self, value: &'a yaml::Node) -> Result<Vec<&'a yaml::Node>> {
+        match value.kind {
+            yaml::Kind::Mapping => Ok(vec![value]),
+            yaml::Kind::Alias => match self.anchors.target(value) {
+                Some(target) if target.kind == yaml::Kind::Mapping => Ok(vec![value]),
+                Some(_) => Err(Error::new(
+                    "invalid map merge: received alias for a non-map value",
+                )),
+                None => Err(yaml::Error::UnknownAnchor(value.value.clone()).into()),
+            },
+            yaml::Kind::Sequence => {
+                let mut all = Vec::new();
+                for item in value.content.iter().rev() {
+                    if item.kind == yaml::Kind::Sequence {
+                        return Err(Error::new("invalid map merge: received a nested sequence"));
+                    }
+                    all.extend(self.merge_sources(item)?);
+                }
+                Ok(all)
+            }
+            _ => Err(Error::new(
+                "map merge requires map or sequence of maps as the value",
+            )),
+        }
+    }
+}
+
+fn tag(tag: &str) -> Tag {
+    match tag {
+        "" => Tag::None,
+        "!!null" => Tag::Null,
+        "!!bool" => Tag::Bool,
+        "!!int" => Tag::Int,
+        "!!float" => Tag::Float,
+        "!!str" => Tag::Str,
+        "!!timestamp" => Tag::Timestamp,
+        "!!binary" => Tag::Binary,
+        "!!merge" => Tag::Merge,
+        "!!map" => Tag::Map,
+        "!!seq" => Tag::Seq,
+        _ => Tag::Other,
+    }
+}

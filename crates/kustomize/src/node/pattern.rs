@@ -1,0 +1,145 @@
+//! Paths that may lead to many nodes: `*` for every item, `[name=pattern]` for those that match.
+
+use regex::Regex;
+
+use super::path::{blank, index_number, is_list_index, kind_before, split_name_value};
+use super::{Data, Kind, Node, Style, parse_document, to_yaml};
+use crate::error::{Error, Result};
+
+/// What to make where a path ends in nothing, if anything.
+pub(crate) type Create = Option<Kind>;
+
+type Visit<'v> = &'v mut dyn FnMut(&mut Node) -> Result<()>;
+
+impl Node {
+    /// Visits each node that the path leads to, and tells how many.
+    pub(crate) fn visit_matches(
+        &mut self,
+        path: &[String],
+        create: Create,
+        visit: Visit<'_>,
+    ) -> Result<usize> {
+        let Some((part, rest)) = path.split_first() else {
+            visit(self)?;
+            return Ok(1);
+        };
+        if let Some(index) = index_number(part) {
+            self.visit_index(index, rest, create, visit)
+        } else if is_list_index(part) {
+            self.visit_selected(part, rest, create, visit)
+        } else if part == "*" {
+            self.expect(Kind::Seq)?;
+            let mut count = 0;
+            for item in self.items_mut() {
+                count += item.visit_matches(rest, create, visit)?;
+            }
+            Ok(count)
+        } else {
+            self.visit_field(part, rest, create, visit)
+        }
+    }
+
+    fn visit_field(
+        &mut self,
+        name: &str,
+        rest: &[String],
+        create: Create,
+        visit: Visit<'_>,
+    ) -> Result<usize> {
+        if self.field(name)?.is_none() {
+            let Some(kind) = create else {
+                return Ok(0);
+            };
+            let next = rest.first().map(String::as_str);
+            let new = blank(kind_before(next, kind));
+            if self.is_null() {
+                // What is set on null is lost, but counts as found.
+                let mut lost = new;
+                return lost.visit_matches(rest, create, visit);
+            }
+            self.push(name, new, Style::Plain);
+        }
+        let Some(field) = self.get_mut(name) else {
+            return Ok(0);
+        };
+        if field.kind() == Kind::Scalar && !rest.is_empty() {
+            // A document inside of a string: what is found there counts, what is set there is lost.
+            let Some(mut inner) = parse_document(field.raw())? else {
+                return Ok(0);
+            };
+            return inner.visit_matches(rest, create, visit);
+        }
+        field.visit_matches(rest, create, visit)
+    }
+
+    fn visit_index(
+        &mut self,
+        index: usize,
+        rest: &[String],
+        create: Create,
+        visit: Visit<'_>,
+    ) -> Result<usize> {
+        self.expect(Kind::Seq)?;
+        if let (Some(kind), Data::Seq(items)) = (create, &mut self.data)
+            && items.len() == index
+        {
+            items.push(blank(kind_before(rest.first().map(String::as_str), kind)));
+        }
+        let length = self.items().len();
+        let Some(item) = self.items_mut().get_mut(index) else {
+            return Err(Error::new(format!(
+                "index {index} specified but only {length} elements found"
+            )));
+        };
+        item.visit_matches(rest, create, visit)
+    }
+
+    fn visit_selected(
+        &mut self,
+        part: &str,
+        rest: &[String],
+        create: Create,
+        visit: Visit<'_>,
+    ) -> Result<usize> {
+        let (name, pattern) = split_name_value(part)?;
+        self.expect(Kind::Seq)?;
+        let regex = Regex::new(pattern).map_err(|error| Error::new(error.to_string()))?;
+        let mut count = 0;
+        for item in self.items_mut() {
+            let text = if name.is_empty() {
+                to_yaml(item)
+            } else {
+                match item.get(name) {
+                    Some(value) => to_yaml(value),
+                    None => continue,
+                }
+            };
+            if !regex.is_match(text.trim()) {
+                continue;
+            }
+            if name.is_empty() {
+                visit(item)?;
+                count += 1;
+            } else {
+                count += item.visit_matches(rest, create, visit)?;
+            }
+        }
+        let (Some(_), 0, Data::Seq(items)) = (create, count, &mut self.data) else {
+            return Ok(count);
+        };
+        let value = Node::plain(pattern);
+        let mut item = value;
+        if !name.is_empty() {
+            let mut map = Node::map();
+            map.push(name, item, Style::Plain);
+            item = map;
+        }
+        if !regex.is_match(pattern) {
+            return Err(Error::new(format!(
+                "failed to create element for {part:?}: it would not match itself"
+            )));
+        }
+        items.push(item);
+        self.visit_selected(part, rest, create, visit)
+    }
+}

@@ -1,0 +1,48 @@
+//! Paths as Go's `path/filepath` treats them: plain text with slashes.
+
+/// Without `.`, `..` and doubled slashes as far as the text alone tells.
+pub(crate) fn clean(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => _ = parts.pop(),
+            ".." if rooted => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match (rooted, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".into(),
+        (false, false) => joined,
+    }
+}
+
+/// Empty parts do not count; all empty is empty.
+pub(crate) fn join(a: &str, b: &str) -> String {
+    match (a.is_empty(), b.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => clean(b),
+        (false, true) => clean(a),
+        (false, false) => clean(&format!("{a}/{b}")),
+    }
+}
+
+pub(crate) fn base(path: &str) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.is_empty() {
+        return if path.is_empty() { "." } else { "/" };
+    }
+    trimmed.rsplit('/').next().unwrap_or(trimmed)
+}
+
+/// Whether a directory is another one or below it.
+pub(crate) fn is_within(dir: &str, root: &str) -> bool {
+    root == "/"
+        || dir == root
+        || dir
+            .strip_prefix(root)
+            .is_some_and(|rest| rest.starts_with('/'))
+}

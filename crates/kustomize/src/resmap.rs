@@ -1,0 +1,210 @@
+//! The resources of a build, in order, found by id without looking at all of them.
+
+mod absorb;
+mod select;
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::id::ResId;
+use crate::node::settle;
+use crate::origin::Origin;
+use crate::resource::Resource;
+
+pub(crate) use select::{Requirement, SelectorRegex, label_selector};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ResMap {
+    list: Vec<Resource>,
+    /// How many have this as their current id. Made when asked for, gone when resources change.
+    current: Option<HashMap<ResId, u32>>,
+    /// Who has or had this id.
+    any: Option<HashMap<ResId, Vec<usize>>>,
+}
+
+impl ResMap {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Resource> {
+        self.list.iter()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &Resource {
+        &self.list[at]
+    }
+
+    /// For any change. What was known of ids is forgotten.
+    pub(crate) fn list_mut(&mut self) -> &mut Vec<Resource> {
+        self.current = None;
+        self.any = None;
+        &mut self.list
+    }
+
+    /// For changes that leave ids as they are.
+    pub(crate) fn raw_list_mut(&mut self) -> &mut Vec<Resource> {
+        &mut self.list
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Resource> {
+        self.list
+    }
+
+    fn current(&mut self) -> &mut HashMap<ResId, u32> {
+        self.current.get_or_insert_with(|| {
+            let mut ids = HashMap::with_capacity(self.list.len());
+            for resource in &self.list {
+                *ids.entry(resource.current_id().key()).or_default() += 1;
+            }
+            ids
+        })
+    }
+
+    fn any(&mut self) -> &mut HashMap<ResId, Vec<usize>> {
+        self.any.get_or_insert_with(|| {
+            let mut ids = HashMap::with_capacity(self.list.len());
+            for (at, resource) in self.list.iter().enumerate() {
+                add_ids(&mut ids, at, resource);
+            }
+            ids
+        })
+    }
+
+    pub(crate) fn append(&mut self, resource: Resource) -> Result<()> {
+        let id = resource.current_id();
+        let count = self.current().entry(id.key()).or_default();
+        if *count > 0 {
+            return Err(Error::new(format!(
+                "may not add resource with an already registered id: {id}"
+            )));
+        }
+        *count += 1;
+        if let Some(any) = &mut self.any {
+            add_ids(any, self.list.len(), &resource);
+        }
+        self.list.push(resource);
+        Ok(())
+    }
+
+    pub(crate) fn append_all(&mut self, other: Self) -> Result<()> {
+        if self.list.is_empty() && other.current.is_some() {
+            *self = other;
+            return Ok(());
+        }
+        other.list.into_iter().try_for_each(|it| self.append(it))
+    }
+
+    /// Those that have or had an id, in order.
+    pub(crate) fn positions(&mut self, id: &ResId) -> Vec<usize> {
+        let mut found = self.any().get(&id.key()).cloned().unwrap_or_default();
+        found.dedup();
+        found.retain(|at| !self.list[*at].node.is_empty());
+        found
+    }
+
+    pub(crate) fn find_one(&mut self, id: &ResId) -> Result<usize> {
+        let found = self.positions(id);
+        let what = match found[..] {
+            [one] => return Ok(one),
+            [] => "no",
+            _ => "multiple",
+        };
+        Err(Error::new(format!(
+            "{what} matches for Id {id}; failed to find unique target for patch {id}"
+        )))
+    }
+
+    /// Changes one, and what is known of its ids.
+    pub(crate) fn change<T>(
+        &mut self,
+        at: usize,
+        change: impl FnOnce(&mut Resource) -> Result<T>,
+    ) -> Result<T> {
+        self.current = None;
+        if let Some(any) = &mut self.any {
+            for id in all_ids(&self.list[at]) {
+                if let Some(known) = any.get_mut(&id) {
+                    known.retain(|it| *it != at);
+                }
+            }
+        }
+        let done = change(&mut self.list[at]);
+        if let Some(any) = &mut self.any {
+            for id in all_ids(&self.list[at]) {
+                let known = any.entry(id).or_default();
+                if let Err(place) = known.binary_search(&at) {
+                    known.insert(place, at);
+                }
+            }
+        }
+        done
+    }
+
+    /// What changed in one of several copies changes in all.
+    pub(crate) fn settle(&mut self) {
+        for resource in self.list.iter_mut().filter(|it| it.shares) {
+            settle(&mut resource.node);
+        }
+    }
+
+    pub(crate) fn drop_empty(&mut self) {
+        if self.list.iter().any(|it| it.node.is_empty()) {
+            self.list_mut().retain(|it| !it.node.is_empty());
+        }
+    }
+
+    /// An error if two have the same current id.
+    pub(crate) fn check_ids(&mut self) -> Result<()> {
+        let list = std::mem::take(self.list_mut());
+        list.into_iter().try_for_each(|it| self.append(it))
+    }
+
+    pub(crate) fn annotate_transformation(&mut self, origin: &Origin) -> Result<()> {
+        for resource in &mut self.list {
+            if resource.origin()?.is_none() {
+                resource.set_origin(Some(origin))?;
+            } else {
+                resource.add_transformation(origin)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn annotate_origin(&mut self, origin: &Origin) -> Result<()> {
+        for resource in &mut self.list {
+            if resource.origin()?.is_none() {
+                resource.set_origin(Some(origin))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromIterator<Resource> for ResMap {
+    fn from_iter<I: IntoIterator<Item = Resource>>(list: I) -> Self {
+        Self {
+            list: list.into_iter().collect(),
+            current: None,
+            any: None,
+        }
+    }
+}
+
+fn all_ids(resource: &Resource) -> Vec<ResId> {
+    if resource.node.is_empty() {
+        return Vec::new();
+    }
+    let mut ids: Vec<ResId> = resource.previous_ids().map(|id| id.key()).collect();
+    ids.push(resource.current_id().key());
+    ids
+}
+
+fn add_ids(ids: &mut HashMap<ResId, Vec<usize>>, at: usize, resource: &Resource) {
+    for id in all_ids(resource) {
+        let known = ids.entry(id).or_default();
+        if known.last() != Some(&at) {
+            known.push(at);
+        }
+    }
+}

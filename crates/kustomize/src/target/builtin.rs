@@ -1,0 +1,269 @@
+//! What the fields of a kustomization make of builtin plugins.
+
+use std::rc::Rc;
+
+use json::{Object, Value};
+
+use super::{Build, Target};
+use crate::config::{Config, merge_specs};
+use crate::error::{Error, Result, Wrap as _};
+use crate::generate;
+use crate::helm;
+use crate::origin::{ConfiguredBy, Origin};
+use crate::paths;
+use crate::plugin::{Generated, Generator, Transforming};
+use crate::resmap::ResMap;
+use crate::transform::namespace::Subjects;
+use crate::transform::{
+    Affix, AffixKind, ImageTag, JsonPatch, MetaMap, Namespace, PatchTransformer, Replacements,
+    ReplicaCount, StrategicPatches, Transformer,
+};
+use crate::types::{FieldSpec, Label, Patch, Selector};
+
+impl<'a> Target<'a> {
+    fn origin_of(&self, plugin: &str) -> Option<Origin> {
+        let origin = self.origin.as_ref()?;
+        Some(Origin {
+            path: String::new(),
+            repo: origin.repo.clone(),
+            reference: origin.reference.clone(),
+            configured_in: paths::join(&origin.path, self.file_name),
+            configured_by: Some(ConfiguredBy {
+                api_version: "builtin".into(),
+                kind: plugin.to_owned(),
+                ..ConfiguredBy::default()
+            }),
+        })
+    }
+
+    pub(super) fn builtin_generators(&self, build: &Build<'a>) -> Result<Vec<Generated<'a>>> {
+        let k = &self.kustomization;
+        let mut all = Vec::new();
+        let mut add = |generator: Box<dyn Generator + 'a>, plugin: &str| {
+            all.push(Generated {
+                generator,
+                origin: self.origin_of(plugin),
+            });
+        };
+        let global = k.generator_options.as_ref();
+        for args in &k.config_map_generator {
+            let mut args = args.clone();
+            args.options = generate::merge_options(args.options.as_ref(), global);
+            let loader = Rc::clone(&self.loader);
+            let generator = move || Ok(ResMap::from_iter([generate::config_map(&args, &loader)?]));
+            add(Box::new(generator), "ConfigMapGenerator");
+        }
+        for args in &k.secret_generator {
+            let mut args = args.clone();
+            args.options = generate::merge_options(args.options.as_ref(), global);
+            let loader = Rc::clone(&self.loader);
+            let generator = move || {
+                let (kind, args) = (args.secret_type.clone(), args.generator());
+                Ok(ResMap::from_iter([generate::secret(
+                    &args, &kind, &loader,
+                )?]))
+            };
+            add(Box::new(generator), "SecretGenerator");
+        }
+        let globals = k.helm_globals.clone().unwrap_or_default();
+        for chart in &k.helm_charts {
+            let mut chart = chart.clone();
+            if chart.namespace.is_empty() {
+                let own = &k.namespace;
+                let namespace = if own.is_empty() {
+                    &self.helm_namespace
+                } else {
+                    own
+                };
+                chart.namespace.clone_from(namespace);
+            }
+            let generator = helm::configure(
+                &chart,
+                &globals,
+                Rc::clone(&self.loader),
+                &build.options.helm,
+            )
+            .map_err(|error| {
+                error.wrap(format!(
+                    "trouble configuring builtin HelmChartInflationGenerator with config: `\n{}`",
+                    helm::show(&chart, &globals)
+                ))
+            })?;
+            add(generator, "HelmChartInflationGenerator");
+        }
+        Ok(all)
+    }
+
+    pub(super) fn builtin_transformers(&self, config: &Config) -> Result<Vec<Transforming<'a>>> {
+        let k = &self.kustomization;
+        let mut all = Vec::new();
+        let mut add = |transformer: Box<dyn Transformer>, plugin: &str| {
+            all.push(Transforming {
+                transformer,
+                origin: self.origin_of(plugin),
+            });
+        };
+        if !k.patches_strategic_merge.is_empty() {
+            let paths = &k.patches_strategic_merge;
+            let made = StrategicPatches::new(paths, "", &self.loader);
+            let made = made.map_err(|error| {
+                let paths = paths.iter().map(String::as_str).collect::<Value>();
+                trouble(error, "PatchStrategicMergeTransformer", "paths", paths)
+            })?;
+            add(Box::new(made), "PatchStrategicMergeTransformer");
+        }
+        for patch in &k.patches {
+            let shown = show_patch(patch);
+            let made = PatchTransformer::new(patch, &shown, &self.loader)
+                .map_err(|error| trouble_with(error, "PatchTransformer", &shown))?;
+            add(Box::new(made), "PatchTransformer");
+        }
+        if !k.namespace.is_empty() {
+            let made = Namespace::new(&k.namespace, &config.namespace, false, Subjects::default());
+            add(Box::new(made), "NamespaceTransformer");
+        }
+        if !k.name_prefix.is_empty() {
+            let made = Affix::new(AffixKind::Prefix, &k.name_prefix, &config.name_prefix);
+            add(Box::new(made), "PrefixTransformer");
+        }
+        if !k.name_suffix.is_empty() {
+            let made = Affix::new(AffixKind::Suffix, &k.name_suffix, &config.name_suffix);
+            add(Box::new(made), "SuffixTransformer");
+        }
+        if !k.labels.is_empty() || !k.common_labels.is_empty() {
+            for label in &k.labels {
+                let specs = label_specs(label, config)?;
+                add(
+                    Box::new(MetaMap::new(&label.pairs, &specs)),
+                    "LabelTransformer",
+                );
+            }
+            let made = MetaMap::new(&k.common_labels, &config.common_labels);
+            add(Box::new(made), "LabelTransformer");
+        }
+        if !k.common_annotations.is_empty() {
+            let made = MetaMap::new(&k.common_annotations, &config.common_annotations);
+            add(Box::new(made), "AnnotationsTransformer");
+        }
+        for patch in &k.patches_json6902 {
+            let target = patch.target.as_ref();
+            let made = JsonPatch::new(target, &patch.path, &patch.patch, &self.loader);
+            let made = made.map_err(|error| {
+                trouble_with(error, "PatchJson6902Transformer", &show_patch(patch))
+            })?;
+            add(Box::new(made), "PatchJson6902Transformer");
+        }
+        for replica in &k.replicas {
+            let made = ReplicaCount::new(replica, &config.replicas);
+            add(Box::new(made), "ReplicaCountTransformer");
+        }
+        for image in &k.images {
+            add(
+                Box::new(ImageTag::new(image, &config.images)),
+                "ImageTagTransformer",
+            );
+        }
+        if !k.replacements.is_empty() {
+            let made = Replacements::new(&k.replacements, &self.loader);
+            let made = made.map_err(|error| {
+                let paths = k.replacements.iter().map(|it| {
+                    let mut object = Object::new();
+                    object.insert("path", it.path.as_str());
+                    Value::Object(object)
+                });
+                let paths = Value::Array(paths.collect());
+                trouble(error, "ReplacementTransformer", "replacements", paths)
+            })?;
+            add(Box::new(made), "ReplacementTransformer");
+        }
+        Ok(all)
+    }
+}
+
+fn trouble(error: Error, plugin: &str, field: &str, value: Value) -> Error {
+    let mut object = Object::new();
+    object.insert(field, value);
+    trouble_with(
+        error,
+        plugin,
+        &yaml::value_to_string(&Value::Object(object)),
+    )
+}
+
+fn trouble_with(error: Error, plugin: &str, config: &str) -> Error {
+    error.wrap(format!(
+        "trouble configuring builtin {plugin} with config: `\n{config}`"
+    ))
+}
+
+fn label_specs(label: &Label, config: &Config) -> Result<Vec<FieldSpec>> {
+    let claims = |it: &FieldSpec| it.path.starts_with("spec/volumeClaimTemplates[]");
+    let metadata = FieldSpec {
+        path: "metadata/labels".into(),
+        create: true,
+        ..FieldSpec::default()
+    };
+    let mut specs = label.field_specs.to_vec();
+    merge_specs(&mut specs, &config.labels).wrap("failed to merge labels")?;
+    if label.include_selectors {
+        merge_specs(&mut specs, &config.common_labels).wrap("failed to merge labels")?;
+        return Ok(specs);
+    }
+    // Since the field exists, it alone decides about claims; without it, templates include them.
+    let include_claims = label.include_volume_claim_templates;
+    if label.include_templates {
+        let templates = config.template_labels.iter();
+        let templates: Vec<FieldSpec> = templates
+            .filter(|it| include_claims.is_none() || !claims(it))
+            .cloned()
+            .collect();
+        merge_specs(&mut specs, &templates).wrap("failed to merge template fieldSpec")?;
+    }
+    if include_claims == Some(true) {
+        let of_claims = config.template_labels.iter().filter(|it| claims(it));
+        let of_claims: Vec<FieldSpec> = of_claims.cloned().collect();
+        merge_specs(&mut specs, &of_claims)
+            .wrap("failed to merge volume claim template fieldSpec")?;
+    }
+    merge_specs(&mut specs, &[metadata]).wrap("failed to merge labels")?;
+    Ok(specs)
+}
+
+fn selector_value(selector: &Selector) -> Value {
+    let fields = [
+        ("group", &selector.group),
+        ("version", &selector.version),
+        ("kind", &selector.kind),
+        ("name", &selector.name),
+        ("namespace", &selector.namespace),
+        ("annotationSelector", &selector.annotation_selector),
+        ("labelSelector", &selector.label_selector),
+    ];
+    let given = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    Value::Object(given.map(|(key, text)| (key, text.as_str())).collect())
+}
+
+/// As it is shown when something is wrong with it.
+fn show_patch(patch: &Patch) -> String {
+    let mut object = Object::new();
+    if !patch.path.is_empty() {
+        object.insert("path", patch.path.as_str());
+    }
+    if !patch.patch.is_empty() {
+        object.insert("patch", patch.patch.as_str());
+    }
+    if let Some(target) = &patch.target {
+        object.insert("target", selector_value(target));
+    }
+    if let Some(options) = &patch.options {
+        let mut shown = Object::new();
+        if options.allow_name_change {
+            shown.insert("allowNameChange", true);
+        }
+        if options.allow_kind_change {
+            shown.insert("allowKindChange", true);
+        }
+        object.insert("options", shown);
+    }
+    yaml::value_to_string(&Value::Object(object))
+}

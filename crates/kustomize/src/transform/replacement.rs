@@ -1,0 +1,279 @@
+//! Replacements: a value from one place into many.
+
+mod structured;
+
+use crate::decode::decode_yaml;
+use crate::decode::{List, go_struct};
+use crate::error::{Error, Result, Wrap as _, quote};
+use crate::id::ResId;
+use crate::loader::Loader;
+use crate::node::{Kind, Node, meta_map_matches, smarter_split};
+use crate::resmap::{ResMap, SelectorRegex, label_selector};
+use crate::resource::Resource;
+use crate::schema::Schema;
+use crate::transform::Transformer;
+use crate::types::{FieldOptions, Replacement, Selector, Target};
+
+const DEFAULT_PATH: &str = "metadata.name";
+
+pub(crate) struct Replacements {
+    all: Vec<Replacement>,
+}
+
+go_struct! { Config as "ReplacementTransformerPlugin" {
+    replacements: List<Replacement> = "replacements",
+}}
+
+impl Replacements {
+    pub(crate) fn read(config: &[u8], loader: &Loader<'_>) -> Result<Self> {
+        let config: Config = decode_yaml(config)?;
+        Self::new(&config.replacements, loader)
+    }
+
+    pub(crate) fn new(list: &[Replacement], loader: &Loader<'_>) -> Result<Self> {
+        let mut all = Vec::new();
+        for replacement in list {
+            if replacement.path.is_empty() {
+                all.push(replacement.clone());
+                continue;
+            }
+            if replacement.source.is_some() || !replacement.targets.is_empty() {
+                return Err(Error::new(
+                    "cannot specify both path and inline replacement",
+                ));
+            }
+            let text = loader.load(&replacement.path)?;
+            let value = yaml::to_json(&text)?;
+            match value {
+                json::Value::Array(_) => {
+                    all.extend(decode_yaml::<List<Replacement>>(&text)?.iter().cloned());
+                }
+                json::Value::Object(_) => all.push(decode_yaml(&text)?),
+                other => {
+                    return Err(Error::new(format!(
+                        "unsupported replacement type encountered within replacement path: {}",
+                        match other {
+                            json::Value::Null => "invalid",
+                            json::Value::Bool(_) => "bool",
+                            json::Value::Number(_) => "float64",
+                            _ => "string",
+                        }
+                    )));
+                }
+            }
+        }
+        Ok(Self { all })
+    }
+}
+
+impl Transformer for Replacements {
+    fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
+        for replacement in &self.all {
+            let from = replacement.source_value.is_some() || replacement.source.is_some();
+            if !from || !replacement.targets.given {
+                return Err(Error::new(
+                    "replacements must specify a source and at least one target",
+                ));
+            }
+            let value = source_value(map, replacement)?;
+            for target in &replacement.targets {
+                apply(map.list_mut(), &value, target)?;
+                map.settle();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn source_value(map: &ResMap, replacement: &Replacement) -> Result<Node> {
+    let source = match (&replacement.source_value, &replacement.source) {
+        (Some(_), Some(_)) => {
+            return Err(Error::new(
+                "value and resource selectors are mutually exclusive",
+            ));
+        }
+        (Some(value), None) => return Ok(Node::plain(value.as_str())),
+        (None, Some(source)) => source,
+        (None, None) => return Err(Error::new("replacements must specify a source")),
+    };
+    let selector = source.id();
+    let mut found: Option<&Resource> = None;
+    for resource in map.iter() {
+        if ids(resource).any(|id| id.is_selected_by(&selector)) {
+            if found.is_some() {
+                return Err(Error::new(format!(
+                    "multiple matches for selector {source}"
+                )));
+            }
+            found = Some(resource);
+        }
+    }
+    let Some(resource) = found else {
+        return Err(Error::new(format!("nothing selected by {source}")));
+    };
+    let path = match source.field_path.as_str() {
+        "" => DEFAULT_PATH,
+        path => path,
+    };
+    let node = resource.node.lookup(&smarter_split(path, '.'));
+    let node = node.wrap("error looking up replacement source")?;
+    let Some(node) = node.filter(|it| !it.is_empty()) else {
+        return Err(Error::new(format!(
+            "fieldPath `{path}` is missing for replacement source {selector}"
+        )));
+    };
+    refine(node, source.options.as_ref())
+}
+
+/// A part of the value, if options ask for one.
+fn refine(node: &Node, options: Option<&FieldOptions>) -> Result<Node> {
+    let Some(options) = options.filter(|it| !it.delimiter.is_empty()) else {
+        return Ok(node.clone());
+    };
+    if node.kind() != Kind::Scalar {
+        return Err(Error::new(
+            "delimiter option can only be used with scalar nodes",
+        ));
+    }
+    let mut parts = node.value().split(options.delimiter.as_str());
+    let part = usize::try_from(options.index)
+        .ok()
+        .and_then(|at| parts.nth(at));
+    let Some(part) = part else {
+        return Err(Error::new(format!(
+            "options.index {} is out of bounds for value {}",
+            options.index,
+            node.value()
+        )));
+    };
+    let mut copy = node.clone();
+    copy.set_text(part);
+    Ok(copy)
+}
+
+fn ids(resource: &Resource) -> impl Iterator<Item = ResId> {
+    std::iter::once(resource.current_id()).chain(resource.previous_ids())
+}
+
+fn apply(list: &mut [Resource], value: &Node, target: &Target) -> Result<()> {
+    let Some(select) = &target.select else {
+        return Err(Error::new("target must specify resources to select"));
+    };
+    let build = |selector: &Selector| -> Result<_> {
+        Ok((
+            SelectorRegex::new(selector).wrap("error creating target selector")?,
+            label_selector(&selector.label_selector)?,
+            label_selector(&selector.annotation_selector)?,
+        ))
+    };
+    let selected = build(select)?;
+    let rejected = target
+        .reject
+        .iter()
+        .map(|it| Ok((it, build(it)?)))
+        .collect::<Result<Vec<_>>>()?;
+    let matches = |regex: &SelectorRegex, id: &ResId| {
+        regex.matches_gvk(&id.gvk)
+            && regex.matches_name(&id.name)
+            && regex.matches_namespace(&id.namespace)
+    };
+    for resource in list {
+        let node = &resource.node;
+        let marked = |labels: &[_], annotations: &[_]| {
+            meta_map_matches(node, "labels", labels)
+                && meta_map_matches(node, "annotations", annotations)
+        };
+        if !ids(resource).any(|id| matches(&selected.0, &id)) || !marked(&selected.1, &selected.2) {
+            continue;
+        }
+        let is_rejected = rejected
+            .iter()
+            .any(|(selector, (regex, labels, annotations))| {
+                let by_marks = !(labels.is_empty() && annotations.is_empty());
+                let by_id = selector.id() != ResId::default();
+                by_marks && marked(labels, annotations)
+                    || by_id && ids(resource).any(|id| matches(regex, &id))
+            });
+        if !is_rejected {
+            copy_to(&mut resource.node, value, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
+    let default = [DEFAULT_PATH.to_owned()];
+    let paths: &[String] = if target.field_paths.is_empty() {
+        &default
+    } else {
+        &target.field_paths
+    };
+    let options = target.options.as_ref();
+    for path in paths {
+        let create = options.filter(|it| it.create).map(|_| value.kind());
+        let parts = smarter_split(path, '.');
+        if structured::set(node, value, &parts, create) {
+            continue;
+        }
+        let missing = || {
+            let or_create = if create.is_some() {
+                "find or create"
+            } else {
+                "find"
+            };
+            format!(
+                "unable to {or_create} field {} in replacement target",
+                quote(path)
+            )
+        };
+        let mut problem = None;
+        let count = node.visit_matches(&parts, create, &mut |field| {
+            set(field, value, options).inspect_err(|error| problem = Some(error.clone()))
+        });
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        if count.wrap_with(missing)? == 0 {
+            return Err(Error::new(missing()));
+        }
+    }
+    Ok(())
+}
+
+fn set(field: &mut Node, value: &Node, options: Option<&FieldOptions>) -> Result<()> {
+    let mut text = value.raw().to_string();
+    if let Some(options) = options.filter(|it| !it.delimiter.is_empty()) {
+        if field.kind() != Kind::Scalar {
+            return Err(Error::new(
+                "delimiter option can only be used with scalar nodes",
+            ));
+        }
+        let mut parts: Vec<&str> = field.raw().split(options.delimiter.as_str()).collect();
+        let new = value.value();
+        match usize::try_from(options.index) {
+            Err(_) => parts.insert(0, new),
+            Ok(at) if at >= parts.len() => parts.push(new),
+            Ok(at) => parts[at] = new,
+        }
+        text = parts.join(&options.delimiter);
+    }
+    if field.kind() == Kind::Scalar {
+        // A map would leave no text; what tag the field had stays.
+        field.set_text(&text);
+    } else {
+        let mut copy = value.clone();
+        if copy.kind() == Kind::Scalar {
+            copy.set_text(&text);
+        }
+        *field = copy;
+    }
+    Ok(())
+}
+
+impl Node {
+    /// Only the text; tag and style stay.
+    pub(crate) fn set_text(&mut self, text: &str) {
+        self.data = crate::node::Data::Scalar(text.into());
+        self.mark_changed();
+    }
+}

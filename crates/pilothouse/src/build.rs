@@ -1,0 +1,216 @@
+//! `pilothouse build`, and the whole program when it is called as `kustomize`.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use kustomize::{
+    Disk, FileSystem as _, FunctionOptions, HelmOptions, Host as _, LoadRestrictions, Local,
+    Options, Output, Reorder,
+};
+
+#[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A directory with a kustomization, or a git repository URL with a path to one; '.' if omitted
+    directory: Vec<String>,
+    /// If specified, write output to this path; one file for each resource if it is a directory
+    #[arg(short, long, value_name = "PATH", default_value = "")]
+    output: String,
+    /// If set to 'LoadRestrictionsNone', local kustomizations may load files from outside their root
+    #[arg(long, default_value = "LoadRestrictionsRootOnly", value_name = "NAME")]
+    load_restrictor: String,
+    /// Deprecated: use 'sortOptions' in the kustomization
+    #[arg(long, value_name = "ORDER", hide = true)]
+    reorder: Option<String>,
+    /// Enable plugins
+    #[arg(long)]
+    enable_alpha_plugins: bool,
+    /// Enable functions that are programs; do not use for configurations you do not trust
+    #[arg(long)]
+    enable_exec: bool,
+    /// Enable use of the Helm chart inflator generator
+    #[arg(long)]
+    enable_helm: bool,
+    /// Helm command (path to executable)
+    #[arg(long, default_value = "helm", value_name = "COMMAND")]
+    helm_command: String,
+    /// Kubernetes API versions used by Helm for Capabilities.APIVersions
+    #[arg(long, value_name = "VERSION")]
+    helm_api_versions: Vec<String>,
+    /// Kubernetes version used by Helm for Capabilities.KubeVersion
+    #[arg(long, default_value = "", value_name = "VERSION")]
+    helm_kube_version: String,
+    /// Enable debug output from the Helm chart inflator generator
+    #[arg(long)]
+    helm_debug: bool,
+    /// Deprecated: use 'managedByLabel' in the 'buildMetadata' of the kustomization
+    #[arg(long, hide = true)]
+    enable_managedby_label: bool,
+    /// Enable network access for functions that declare it
+    #[arg(long)]
+    network: bool,
+    /// The docker network to run containers in
+    #[arg(long, default_value = "bridge", value_name = "NAME")]
+    network_name: String,
+    /// A storage option read from the file system
+    #[arg(long, value_name = "MOUNT")]
+    mount: Vec<String>,
+    /// An environment variable to be used by functions
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Use the user and group of this process to run functions in containers
+    #[arg(long)]
+    as_current_user: bool,
+    /// Print a trace with errors; accepted as upstream does
+    #[arg(long, hide = true)]
+    stack_trace: bool,
+}
+
+/// What the program understands when it is called as `kustomize`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kustomize",
+    about = "Manages declarative configuration of Kubernetes."
+)]
+struct Kustomize {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build a kustomization target from a directory or URL
+    Build(Box<Arguments>),
+    /// Print the version of kustomize that this is compatible with
+    Version,
+}
+
+/// Runs if the program is called by kustomize's name.
+pub(crate) fn as_kustomize() -> Option<ExitCode> {
+    let name = std::env::args_os().next()?;
+    if Path::new(&name).file_stem()? != "kustomize" {
+        return None;
+    }
+    Some(match Kustomize::parse().command {
+        Command::Build(arguments) => run(*arguments),
+        Command::Version => {
+            println!("{}", kustomize::VERSION);
+            ExitCode::SUCCESS
+        }
+    })
+}
+
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    match build(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build(arguments: Arguments) -> Result<(), String> {
+    let directory = match &arguments.directory[..] {
+        [] => ".",
+        [one] => one,
+        _ => return Err("specify one path to kustomization.yaml".into()),
+    }
+    .to_owned();
+    let (path, options) = (arguments.output.clone(), options(arguments)?);
+    let output = kustomize::build(&Disk, &Local, &directory, &options);
+    let output = output.map_err(|error| error.to_string())?;
+    write(&output, &path)
+}
+
+fn write(output: &Output, path: &str) -> Result<(), String> {
+    let fail = |error: kustomize::Error| error.to_string();
+    if !path.is_empty() && Path::new(path).is_dir() {
+        for (name, text) in output.files().map_err(fail)? {
+            let path = Path::new(path).join(name);
+            Disk.write(&path.to_string_lossy(), text.as_bytes())
+                .map_err(fail)?;
+        }
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    output.write(&mut bytes).map_err(fail)?;
+    if path.is_empty() {
+        std::io::stdout()
+            .write_all(&bytes)
+            .map_err(|error| error.to_string())
+    } else {
+        Disk.write(path, &bytes).map_err(fail)
+    }
+}
+
+fn options(arguments: Arguments) -> Result<Options, String> {
+    let load_restrictions = match arguments.load_restrictor.as_str() {
+        "LoadRestrictionsRootOnly" | "" => LoadRestrictions::RootOnly,
+        "LoadRestrictionsNone" => LoadRestrictions::None,
+        other => {
+            return Err(format!(
+                "illegal flag value --load-restrictor {other}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
+            ));
+        }
+    };
+    if arguments.reorder.is_some() {
+        eprintln!(
+            "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead."
+        );
+    }
+    let reorder = match arguments.reorder.as_deref() {
+        None => Reorder::Unspecified,
+        Some("legacy") => Reorder::Legacy,
+        Some("none") => Reorder::None,
+        Some(other) => {
+            return Err(format!(
+                "illegal flag value --reorder {other}; legal values: [legacy none]"
+            ));
+        }
+    };
+    if arguments.enable_managedby_label {
+        eprintln!(
+            "Flag --enable-managedby-label has been deprecated, The flag `enable-managedby-label` has been deprecated. Use the `managedByLabel` option in the `buildMetadata` field instead."
+        );
+    }
+    let by_variable = Local.variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL");
+    Ok(Options {
+        load_restrictions,
+        reorder,
+        add_managed_by_label: arguments.enable_managedby_label
+            || by_variable.as_deref() == Some("on"),
+        enable_plugins: arguments.enable_alpha_plugins,
+        functions: FunctionOptions {
+            enable_exec: arguments.enable_exec,
+            network: arguments.network,
+            network_name: arguments.network_name,
+            mounts: arguments.mount,
+            env: arguments.env,
+            as_current_user: arguments.as_current_user,
+            user: current_user(),
+        },
+        helm: HelmOptions {
+            // As upstream: the flag for plugins includes it.
+            enabled: arguments.enable_helm || arguments.enable_alpha_plugins,
+            command: arguments.helm_command,
+            api_versions: arguments.helm_api_versions,
+            kube_version: arguments.helm_kube_version,
+            debug: arguments.helm_debug,
+        },
+    })
+}
+
+/// As `uid:gid`, for containers.
+fn current_user() -> String {
+    let owner = std::fs::metadata("/proc/self");
+    owner.map_or_else(
+        |_| "nobody".into(),
+        |it| {
+            use std::os::unix::fs::MetadataExt as _;
+            format!("{}:{}", it.uid(), it.gid())
+        },
+    )
+}

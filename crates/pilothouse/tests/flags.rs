@@ -1,0 +1,13 @@
+//! The command line as a user meets it: every flag that is wired, on the real program, over real TLS.
+
+mod flags {
+    mod access;
+    mod client;
+    mod kubeconfig;
+    mod program;
+    mod requests;
+    mod stop;
+    mod tls;
+    mod tokens;
+    mod words;
+}

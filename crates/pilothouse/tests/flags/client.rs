@@ -129,7 +129,7 @@ impl Client {
             "{method} {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: flags-test\r\nConnection: close\r\n{more}"
         );
         if !self.token.is_empty() {
-            head += &format!("Authorization: Bearer {}\r\n", self.token);
+            head = format!("{head}Authorization: Bearer {}\r\n", self.token);
         }
         head + "\r\n"
     }

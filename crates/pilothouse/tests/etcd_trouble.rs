@@ -77,11 +77,13 @@ async fn without_etcd_it_says_so_and_goes_on_when_it_is_back() {
     // Whoever takes any version is served from memory.
     let old = client.get(&format!("{path}?resourceVersion=0")).await;
     assert_eq!(meta::object::name(&old.unwrap()), "before");
-    let ready = client.get("/readyz/etcd").await;
-    assert!(ready.is_err(), "{ready:?}");
+    // What /readyz says of it.
+    let refusing = || client.api().store.stats().1.refusing;
+    assert!(refusing().is_some_and(|it| it.contains("etcd")));
     cluster.restart(0);
     recovers(&client, "after").await;
     client.get(&path).await.unwrap();
+    assert_eq!(refusing(), None);
     assert!(
         client
             .get(&format!("{MAPS}/between"))

@@ -27,7 +27,7 @@ fn rest(stream: &mut Stream) -> String {
 #[tokio::test]
 async fn who_asks_nothing_is_hung_up_on() {
     let client = Client::with(|options| {
-        options.settings.header_timeout = Duration::from_secs(5);
+        options.settings.header_timeout = Duration::from_secs(8);
     })
     .await;
     let silent: Vec<_> = (0..room(2000)).map(|_| client.tcp()).collect();
@@ -45,8 +45,9 @@ async fn who_asks_nothing_is_hung_up_on() {
     for (tls, bytes) in cases {
         for _ in 0..10 {
             let mut stream = client.connect(tls);
-            stream.conn.complete_io(&mut stream.sock).unwrap();
-            stream.write_all(bytes).unwrap();
+            // On a slow machine it may be hung up on before it has said anything.
+            let _ = stream.conn.complete_io(&mut stream.sock);
+            let _ = stream.write_all(bytes);
             open.push(stream);
         }
     }
@@ -72,7 +73,7 @@ async fn who_asks_nothing_is_hung_up_on() {
 #[tokio::test]
 async fn slow_bodies_run_out_of_time() {
     let client = Client::with(|options| {
-        options.settings.request_timeout = Duration::from_secs(4);
+        options.settings.request_timeout = Duration::from_secs(10);
     })
     .await;
     let head = |length: &str| {

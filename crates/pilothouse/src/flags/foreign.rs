@@ -115,7 +115,9 @@ mod tests {
             hint("admission-control"),
             hint("admission-control-config-file")
         );
-        assert!(hint("etcd-compaction-interval").is_some_and(|it| it.contains("--etcd-servers")));
+        assert!(
+            hint("etcd-count-metric-poll-period").is_some_and(|it| it.contains("--etcd-servers"))
+        );
         assert_eq!(hint("profilingx"), None);
         assert_eq!(hint("nonsense"), None);
     }

@@ -70,7 +70,7 @@ fn typos_and_foreign_flags_get_a_hint() {
         ("--feature-gates=A=true", "there are no gates"),
         ("--allow-privileged=true", "leave it out"),
         ("--kubelet-client-key=x", "no nodes"),
-        ("--etcd-compaction-interval=5m", "--etcd-servers"),
+        ("--etcd-count-metric-poll-period=5m", "--etcd-servers"),
         ("--insecure-port=8080", "--secure-port"),
         ("--secure-prot=1", "'--secure-port'"),
         ("--tls-cert-fle=x", "'--tls-cert-file'"),

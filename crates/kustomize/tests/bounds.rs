@@ -1,5 +1,6 @@
 //! Input that means harm ends in an error, soon and within bounds.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use kustomize::{Alone, Disk, Memory, Options, build};
@@ -45,7 +46,7 @@ fn billion_laughs_are_an_error() {
     for level in 1..12 {
         let before = format!("*a{}, ", level - 1).repeat(10);
         let items = before.trim_end_matches(", ");
-        text += &format!("a{level}: &a{level} [{items}]\n");
+        writeln!(text, "a{level}: &a{level} [{items}]").expect("a String takes all");
     }
     let files = Memory::from_iter([
         ("/app/kustomization.yaml", "resources: [a.yaml]\n"),

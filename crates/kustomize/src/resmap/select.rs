@@ -82,6 +82,11 @@ impl ResMap {
         let annotations = label_selector(&selector.annotation_selector)?;
         let mut found = Vec::new();
         for (at, resource) in self.list.iter().enumerate() {
+            // Mostly the kind alone decides.
+            let kind = resource.node.get("kind").map_or("", |it| it.raw().as_str());
+            if !regex.kind.matches(kind) {
+                continue;
+            }
             let current = resource.current_id();
             if !regex.matches_gvk(&current.gvk) {
                 continue;

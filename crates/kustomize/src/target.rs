@@ -317,9 +317,7 @@ impl<'a> Target<'a> {
             if let Some(origin) = origin {
                 map.annotate_origin(&origin)?;
             }
-            all.map
-                .absorb_all(map)
-                .wrap_with(|| "merging from generator")?;
+            all.map.absorb_all(map).wrap("merging from generator")?;
         }
         Ok(())
     }

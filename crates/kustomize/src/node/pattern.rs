@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use regex::Regex;
-
 use super::path::{blank, index_number, is_list_index, kind_before, split_name_value};
 use super::{Data, Kind, Node, Style, Tag, is_non_string, parse_document, to_yaml};
 use crate::error::{Error, Result};
+use crate::regexp;
 
 /// What to make where a path ends in nothing, if anything.
 pub(crate) type Create = Option<Kind>;
@@ -105,7 +104,7 @@ impl Node {
     ) -> Result<usize> {
         let (name, pattern) = split_name_value(part)?;
         self.expect(Kind::Seq)?;
-        let regex = Regex::new(pattern).map_err(|error| Error::new(error.to_string()))?;
+        let regex = regexp::compile(pattern)?;
         let mut count = 0;
         for item in self.items_mut() {
             let text = if name.is_empty() {

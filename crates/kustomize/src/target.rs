@@ -182,7 +182,7 @@ impl<'a> Target<'a> {
         let vars = &self.kustomization.vars;
         vars::mark(&mut all.map, vars)
             .and_then(|()| all.vars.merge(vars.iter().cloned()))
-            .wrap_with(|| "merging vars")?;
+            .wrap_with(|| format!("merging vars {}", vars::show_all(vars)))?;
         Ok(all)
     }
 

@@ -3,6 +3,7 @@
 mod crds;
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 pub(crate) use crds::from_crds;
 
@@ -196,8 +197,9 @@ pub(crate) struct SharedConfig {
 
 impl SharedConfig {
     pub(crate) fn builtin() -> Self {
+        static BUILTIN: LazyLock<Config> = LazyLock::new(Config::builtin);
         Self {
-            config: Rc::new(Config::builtin()),
+            config: Rc::new(BUILTIN.clone()),
             has_builtin: true,
         }
     }

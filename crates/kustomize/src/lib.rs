@@ -36,6 +36,7 @@ mod origin;
 mod output;
 mod paths;
 mod plugin;
+mod regexp;
 mod resmap;
 mod resource;
 mod schema;

@@ -195,12 +195,12 @@ impl<'a> Loader<'a> {
         self.fs.read(&paths::join(&dir, &file))
     }
 
-    /// The same as text; kustomize takes any bytes, what is not UTF-8 is not YAML.
+    /// The same as text; what is not UTF-8 is not YAML.
     pub(crate) fn load_text(&self, path: &str) -> Result<String> {
-        let bytes = self.load(path)?;
-        Ok(match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        String::from_utf8(self.load(path)?).map_err(|error| {
+            let problem = yaml::parse(error.as_bytes()).err();
+            let problem = problem.map_or_else(|| error.to_string(), |it| it.to_string());
+            Error::new(format!("MalformedYAMLError: {problem} in File: {path}"))
         })
     }
 }

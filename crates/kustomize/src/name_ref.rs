@@ -59,11 +59,21 @@ pub(crate) fn fix(map: &mut ResMap, config: &Config) -> Result<()> {
             };
             run.apply(&mut referrer.node)
         });
+        let outcome = outcome.map_err(|error| match error {
+            Error::Build(text) if text.contains(REFERRER) => {
+                let shown = referrer.to_yaml().unwrap_or_default();
+                Error::new(text.replace(REFERRER, &shown))
+            }
+            error => error,
+        });
         map.raw_list_mut()[at] = referrer;
         outcome?;
     }
     Ok(())
 }
+
+/// Stands for the text of the referrer, which is not at hand where the message is made.
+const REFERRER: &str = "\u{0}referrer\u{0}";
 
 struct Filter {
     /// What is referred to.
@@ -345,7 +355,7 @@ impl Run<'_> {
         let mut text = format!(
             "found multiple possible referrals: {}\n\n**** Too many possible referral targets to referrer:\n{}\n",
             ids.join(", "),
-            self.index.all[self.referrer_at].current
+            REFERRER
         );
         for (at, candidate) in found.iter().enumerate() {
             let shown = self.map.get(*candidate).to_yaml().unwrap_or_default();

@@ -24,7 +24,7 @@ pub(crate) use pattern::Create;
 pub(crate) use to_json::to_value;
 pub(crate) use to_yaml::{to_tree, to_yaml};
 
-pub(crate) use shared::{next_group, settle};
+pub(crate) use shared::{next_group, settle, take_changed};
 
 use json::Text;
 pub(crate) use yaml::Style;

@@ -31,7 +31,16 @@ impl Output {
             if at > 0 {
                 out.extend_from_slice(b"---\n");
             }
-            yaml::write_value(out, &resource.to_value()?);
+            let value = resource.to_value().map_err(|error| {
+                // Upstream shows what it could read of the object, which is nothing.
+                let unread = error.to_string().starts_with("yaml: ");
+                if unread {
+                    error.wrap("map[string]interface {}(nil)")
+                } else {
+                    error
+                }
+            })?;
+            yaml::write_value(out, &value);
         }
         Ok(())
     }

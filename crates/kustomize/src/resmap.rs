@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 use crate::id::ResId;
-use crate::node::settle;
+use crate::node::{settle, take_changed};
 use crate::origin::Origin;
 use crate::resource::Resource;
 
@@ -16,10 +16,35 @@ pub(crate) use select::{Requirement, SelectorRegex, label_selector};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResMap {
     list: Vec<Resource>,
-    /// How many have this as their current id. Made when asked for, gone when resources change.
-    current: Option<HashMap<ResId, u32>>,
+    /// Made when asked for, gone when resources change.
+    current: Option<Current>,
     /// Who has or had this id.
     any: Option<HashMap<ResId, Vec<usize>>>,
+}
+
+/// How many have which current id.
+#[derive(Clone, Debug, Default)]
+struct Current {
+    counts: HashMap<ResId, u32>,
+    /// How many ids more than one has.
+    doubles: usize,
+}
+
+impl Current {
+    /// How many have it now.
+    fn add(&mut self, id: ResId) -> u32 {
+        let count = self.counts.entry(id).or_default();
+        *count += 1;
+        self.doubles += usize::from(*count == 2);
+        *count
+    }
+
+    fn remove(&mut self, id: &ResId) {
+        if let Some(count) = self.counts.get_mut(id) {
+            self.doubles -= usize::from(*count == 2);
+            *count = count.saturating_sub(1);
+        }
+    }
 }
 
 impl ResMap {
@@ -51,11 +76,12 @@ impl ResMap {
         self.list
     }
 
-    fn current(&mut self) -> &mut HashMap<ResId, u32> {
+    fn current(&mut self) -> &mut Current {
         self.current.get_or_insert_with(|| {
-            let mut ids = HashMap::with_capacity(self.list.len());
+            let mut ids = Current::default();
+            ids.counts.reserve(self.list.len());
             for resource in &self.list {
-                *ids.entry(resource.current_id().key()).or_default() += 1;
+                ids.add(resource.current_id().key());
             }
             ids
         })
@@ -73,13 +99,9 @@ impl ResMap {
 
     pub(crate) fn append(&mut self, resource: Resource) -> Result<()> {
         let id = resource.current_id();
-        let count = self.current().entry(id.key()).or_default();
-        if *count > 0 {
-            return Err(Error::new(format!(
-                "may not add resource with an already registered id: {id}"
-            )));
+        if self.current().add(id.key()) > 1 {
+            return Err(already_registered(&id));
         }
-        *count += 1;
         if let Some(any) = &mut self.any {
             add_ids(any, self.list.len(), &resource);
         }
@@ -121,7 +143,9 @@ impl ResMap {
         at: usize,
         change: impl FnOnce(&mut Resource) -> Result<T>,
     ) -> Result<T> {
-        self.current = None;
+        if let Some(current) = &mut self.current {
+            current.remove(&self.list[at].current_id().key());
+        }
         if let Some(any) = &mut self.any {
             for id in all_ids(&self.list[at]) {
                 if let Some(known) = any.get_mut(&id) {
@@ -130,6 +154,11 @@ impl ResMap {
             }
         }
         let done = change(&mut self.list[at]);
+        if let Some(current) = &mut self.current
+            && !self.list[at].node.is_empty()
+        {
+            current.add(self.list[at].current_id().key());
+        }
         if let Some(any) = &mut self.any {
             for id in all_ids(&self.list[at]) {
                 let known = any.entry(id).or_default();
@@ -143,6 +172,9 @@ impl ResMap {
 
     /// What changed in one of several copies changes in all.
     pub(crate) fn settle(&mut self) {
+        if !take_changed() {
+            return;
+        }
         for resource in self.list.iter_mut().filter(|it| it.shares) {
             settle(&mut resource.node);
         }
@@ -154,10 +186,23 @@ impl ResMap {
         }
     }
 
+    pub(crate) fn has_doubles(&mut self) -> bool {
+        self.current().doubles > 0
+    }
+
     /// An error if two have the same current id.
     pub(crate) fn check_ids(&mut self) -> Result<()> {
-        let list = std::mem::take(self.list_mut());
-        list.into_iter().try_for_each(|it| self.append(it))
+        if !self.has_doubles() {
+            return Ok(());
+        }
+        let mut seen = Current::default();
+        for resource in &self.list {
+            let id = resource.current_id();
+            if seen.add(id.key()) > 1 {
+                return Err(already_registered(&id));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn annotate_transformation(&mut self, origin: &Origin) -> Result<()> {
@@ -189,6 +234,12 @@ impl FromIterator<Resource> for ResMap {
             any: None,
         }
     }
+}
+
+fn already_registered(id: &ResId) -> Error {
+    Error::new(format!(
+        "may not add resource with an already registered id: {id}"
+    ))
 }
 
 fn all_ids(resource: &Resource) -> Vec<ResId> {

@@ -304,7 +304,25 @@ impl Resource {
         to_value(&self.node)
     }
 
+    /// With keys sorted, as Go writes maps.
+    pub(crate) fn to_json(&self) -> Result<String> {
+        let mut value = self.to_value()?;
+        sort_keys(&mut value);
+        Ok(json::to_string(&value))
+    }
+
     pub(crate) fn to_yaml(&self) -> Result<String> {
         Ok(yaml::value_to_string(&self.to_value()?))
+    }
+}
+
+pub(crate) fn sort_keys(value: &mut json::Value) {
+    match value {
+        json::Value::Object(object) => {
+            object.sort_keys();
+            object.values_mut().for_each(sort_keys);
+        }
+        json::Value::Array(items) => items.iter_mut().for_each(sort_keys),
+        _ => {}
     }
 }

@@ -182,7 +182,7 @@ impl<'a> Target<'a> {
         let vars = &self.kustomization.vars;
         vars::mark(&mut all.map, vars)
             .and_then(|()| all.vars.merge(vars.iter().cloned()))
-            .wrap_with(|| "merging vars")?;
+            .wrap_with(|| format!("merging vars {}", vars::show_all(vars)))?;
         Ok(all)
     }
 
@@ -317,9 +317,7 @@ impl<'a> Target<'a> {
             if let Some(origin) = origin {
                 map.annotate_origin(&origin)?;
             }
-            all.map
-                .absorb_all(map)
-                .wrap_with(|| "merging from generator")?;
+            all.map.absorb_all(map).wrap("merging from generator")?;
         }
         Ok(())
     }

@@ -87,20 +87,28 @@ pub(crate) fn mark(map: &mut ResMap, vars: &[Var]) -> Result<()> {
     Ok(())
 }
 
-/// As Go's `%v`.
+/// As Go's `%v`, with the kind as `apiVersion` makes it.
 fn show(var: &Var) -> String {
-    let object = &var.object;
     format!(
-        "{{{} {{{} {{{} {} {} false}} {} {}}} {{{}}}}}",
+        "{{{} {} {{{}}}}}",
         var.name,
-        object.api_version,
-        object.group,
-        object.version,
-        object.kind,
-        object.name,
-        object.namespace,
+        target(var).gvk,
         var.field.field_path
     )
+}
+
+/// All of them, as they were written.
+pub(crate) fn show_all(vars: &[Var]) -> String {
+    let one = |var: &Var| {
+        let gvk = Gvk {
+            group: var.object.group.as_str().into(),
+            version: var.object.version.as_str().into(),
+            kind: var.object.kind.as_str().into(),
+        };
+        format!("{{{} {gvk} {{{}}}}}", var.name, var.field.field_path)
+    };
+    let all: Vec<String> = vars.iter().map(one).collect();
+    format!("[{}]", all.join(" "))
 }
 
 /// Puts values where variables stand. Gives the names of those that stand nowhere.

@@ -11,6 +11,7 @@ use kustomize::{
 };
 
 #[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
+#[expect(clippy::doc_markdown, reason = "these are help texts for a terminal")]
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// A directory with a kustomization, or a git repository URL with a path to one; '.' if omitted

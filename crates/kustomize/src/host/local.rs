@@ -8,7 +8,10 @@ use std::time::Duration;
 use super::{Finished, Host, Program};
 use crate::error::Error;
 
-/// Runs programs; has no network of its own.
+/// A server that sends nothing for so long is not waited for.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Runs programs; reaches the network through them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local;
 
@@ -54,6 +57,53 @@ impl Host for Local {
             output,
             errors,
         })
+    }
+
+    /// With the user's `curl`, as repositories come with the user's `git`.
+    fn get(&self, url: &str) -> Result<Vec<u8>, Error> {
+        let Some(curl) = self.find("curl") else {
+            return Err(Error::new(format!(
+                "Get {url:?}: no 'curl' program on path to fetch it with"
+            )));
+        };
+        let flags = [
+            "--silent",
+            "--show-error",
+            "--location",
+            "--write-out",
+            "%{http_code}",
+        ];
+        let mut arguments: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
+        arguments.extend(["--".to_owned(), url.to_owned()]);
+        let mut done = self.run(&Program {
+            path: curl,
+            arguments,
+            timeout: Some(FETCH_TIMEOUT),
+            ..Program::default()
+        })?;
+        if !done.success {
+            let errors = String::from_utf8_lossy(&done.errors);
+            return Err(Error::new(format!("Get {url:?}: {}", errors.trim())));
+        }
+        let code = done.output.split_off(done.output.len().saturating_sub(3));
+        let code = String::from_utf8_lossy(&code);
+        if code.starts_with('2') {
+            return Ok(done.output);
+        }
+        let name = match &*code {
+            "400" => "Bad Request",
+            "401" => "Unauthorized",
+            "403" => "Forbidden",
+            "404" => "Not Found",
+            "429" => "Too Many Requests",
+            "500" => "Internal Server Error",
+            "502" => "Bad Gateway",
+            "503" => "Service Unavailable",
+            _ => "",
+        };
+        Err(Error::Http(format!(
+            "HTTP Error: status code {code} ({name})"
+        )))
     }
 
     fn find(&self, program: &str) -> Option<String> {

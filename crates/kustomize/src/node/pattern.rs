@@ -1,10 +1,11 @@
 //! Paths that may lead to many nodes: `*` for every item, `[name=pattern]` for those that match.
 
-use regex::Regex;
+use std::borrow::Cow;
 
 use super::path::{blank, index_number, is_list_index, kind_before, split_name_value};
-use super::{Data, Kind, Node, Style, parse_document, to_yaml};
+use super::{Data, Kind, Node, Style, Tag, is_non_string, parse_document, to_yaml};
 use crate::error::{Error, Result};
+use crate::regexp;
 
 /// What to make where a path ends in nothing, if anything.
 pub(crate) type Create = Option<Kind>;
@@ -103,14 +104,14 @@ impl Node {
     ) -> Result<usize> {
         let (name, pattern) = split_name_value(part)?;
         self.expect(Kind::Seq)?;
-        let regex = Regex::new(pattern).map_err(|error| Error::new(error.to_string()))?;
+        let regex = regexp::compile(pattern)?;
         let mut count = 0;
         for item in self.items_mut() {
             let text = if name.is_empty() {
-                to_yaml(item)
+                as_written(item)
             } else {
                 match item.get(name) {
-                    Some(value) => to_yaml(value),
+                    Some(value) => as_written(value),
                     None => continue,
                 }
             };
@@ -142,4 +143,15 @@ impl Node {
         items.push(item);
         self.visit_selected(part, rest, create, visit)
     }
+}
+
+/// Patterns see a value as it stands in YAML, with its quotes.
+fn as_written(node: &Node) -> Cow<'_, str> {
+    let text = node.raw();
+    let word = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+    let plain = node.tag == Tag::Str && node.style == Style::Plain;
+    if plain && !text.is_empty() && text.bytes().all(word) && !is_non_string(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(to_yaml(node))
 }

@@ -1,6 +1,7 @@
 //! One node in several places. Upstream puts one and the same node wherever it adds a label; who changes it in one place
 //! changes it in all. Here each place has a copy, marked with a group, and changes are carried over afterwards.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Data, Node};
@@ -11,6 +12,16 @@ const SHARED: u16 = u16::MAX;
 const CHANGED: u16 = u16::MAX - 1;
 /// No real column is this large.
 pub(super) const MAX_COLUMN: u16 = u16::MAX - 2;
+
+thread_local! {
+    /// Whether any copy has changed since this was last asked.
+    static ANY_CHANGED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells whether there is something to settle, and forgets it.
+pub(crate) fn take_changed() -> bool {
+    ANY_CHANGED.take()
+}
 
 static GROUPS: AtomicU32 = AtomicU32::new(1);
 
@@ -42,6 +53,7 @@ impl Node {
     pub(crate) fn mark_changed(&mut self) {
         if self.is_shared() {
             self.column = CHANGED;
+            ANY_CHANGED.set(true);
         }
     }
 
@@ -52,6 +64,7 @@ impl Node {
         if shared {
             self.line = line;
             self.column = CHANGED;
+            ANY_CHANGED.set(true);
         }
     }
 }

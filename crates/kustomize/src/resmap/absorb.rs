@@ -45,8 +45,9 @@ impl ResMap {
                 }
                 _ => {
                     return Err(Error::new(format!(
-                        "id {} exists; behavior must be merge or replace",
-                        go_syntax(&id)
+                        "id {} exists; can not use behavior: '{}', behavior must be merge or replace",
+                        go_syntax(&id),
+                        behavior.name()
                     )));
                 }
             }

@@ -8,6 +8,7 @@ use super::ResMap;
 use crate::error::{Error, Result};
 use crate::id::Gvk;
 use crate::node::meta_map_matches;
+use crate::regexp;
 use crate::types::Selector;
 
 /// A pattern that must match as a whole; one without special characters is compared.
@@ -25,8 +26,7 @@ pub(crate) fn anchored(pattern: &str) -> Result<Pattern> {
     if pattern.bytes().all(plain) {
         return Ok(Pattern::Text(pattern.to_owned()));
     }
-    let regex = Regex::new(&format!("^(?:{pattern})$"))
-        .map_err(|error| Error::new(format!("error parsing regexp: {error}")))?;
+    let regex = regexp::compile(&format!("^(?:{pattern})$"))?;
     Ok(Pattern::Regex(regex))
 }
 
@@ -82,6 +82,11 @@ impl ResMap {
         let annotations = label_selector(&selector.annotation_selector)?;
         let mut found = Vec::new();
         for (at, resource) in self.list.iter().enumerate() {
+            // Mostly the kind alone decides.
+            let kind = resource.node.get("kind").map_or("", |it| it.raw().as_str());
+            if !regex.kind.matches(kind) {
+                continue;
+            }
             let current = resource.current_id();
             if !regex.matches_gvk(&current.gvk) {
                 continue;

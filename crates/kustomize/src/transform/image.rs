@@ -5,6 +5,7 @@ use regex::Regex;
 use crate::error::Result;
 use crate::fieldspec::Specs;
 use crate::node::{Data, Kind, Node};
+use crate::regexp;
 use crate::resmap::ResMap;
 use crate::schema::Schema;
 use crate::transform::Transformer;
@@ -22,7 +23,7 @@ impl ImageTag {
         const REST: &str = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
         Self {
             image: image.clone(),
-            regex: Regex::new(&format!("^{}{REST}", image.name)).ok(),
+            regex: regexp::compile(&format!("^{}{REST}", image.name)).ok(),
             specs: specs.iter().collect(),
         }
     }

@@ -166,10 +166,7 @@ impl Transformer for Namespace {
 fn conflict(list: &[Resource], id: &ResId) -> Error {
     let same = list.iter().filter(|it| it.current_id().key() == *id);
     let shown: Vec<String> = same
-        .map(|it| {
-            it.to_value()
-                .map_or_else(|error| format!("<{error}>"), |it| it.to_string())
-        })
+        .map(|it| it.to_json().unwrap_or_else(|error| format!("<{error}>")))
         .collect();
     Error::new(format!(
         "namespace transformation produces ID conflict: [{}]",

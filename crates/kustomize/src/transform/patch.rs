@@ -1,11 +1,13 @@
 //! Patches: strategic merge and JSON 6902, by target or by their own id.
 
+use std::collections::HashSet;
+
 use json::Value;
 
 use crate::error::{Error, Result, quote};
 use crate::factory;
 use crate::loader::Loader;
-use crate::node::{StringMap, from_patched};
+use crate::node::{Node, StringMap, from_patched};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 use crate::schema::Schema;
@@ -128,10 +130,11 @@ impl PatchTransformer {
             )));
         };
         let selected = map.select(target)?;
-        let list = map.list_mut();
         for at in selected {
-            list[at].store_previous_id()?;
-            apply_json(&mut list[at], operations)?;
+            map.change(at, |resource| {
+                resource.store_previous_id()?;
+                apply_json(resource, operations)
+            })?;
         }
         Ok(())
     }
@@ -154,21 +157,25 @@ fn merge_into(
     schema: &Schema,
 ) -> Result<()> {
     // Upstream selects by id, so those with the same id are meant too.
-    let ids: std::collections::HashSet<_> = selected
-        .iter()
-        .map(|at| map.get(*at).current_id())
-        .collect();
-    for resource in map.list_mut() {
-        if !ids.contains(&resource.current_id()) {
-            continue;
-        }
-        let mut copy = patch.clone();
-        copy.merge_metadata_from(patch)?;
-        let version = resource.gvk().api_version();
-        copy.node
-            .set_field("apiVersion", crate::node::Node::plain(version))?;
-        copy.node.set_kind(patch.node.object_kind());
-        resource.apply_strategic_merge(&copy, schema)?;
+    let mut all = selected.to_vec();
+    if map.has_doubles() {
+        let ids: HashSet<_> = selected
+            .iter()
+            .map(|at| map.get(*at).current_id())
+            .collect();
+        let same = map.iter().enumerate();
+        let same = same.filter(|(_, it)| ids.contains(&it.current_id()));
+        all = same.map(|(at, _)| at).collect();
+    }
+    for at in all {
+        map.change(at, |resource| {
+            let mut copy = patch.clone();
+            copy.merge_metadata_from(patch)?;
+            let version = resource.gvk().api_version();
+            copy.node.set_field("apiVersion", Node::plain(version))?;
+            copy.node.set_kind(patch.node.object_kind());
+            resource.apply_strategic_merge(&copy, schema)
+        })?;
     }
     map.drop_empty();
     map.check_ids()
@@ -305,9 +312,8 @@ impl JsonPatch {
 impl Transformer for JsonPatch {
     fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
         let selected = map.select(&self.target)?;
-        let list = map.list_mut();
         for at in selected {
-            apply_json(&mut list[at], &self.operations)?;
+            map.change(at, |resource| apply_json(resource, &self.operations))?;
         }
         Ok(())
     }
@@ -353,8 +359,7 @@ impl Transformer for StrategicPatches {
             let mut copy = patch.clone();
             copy.merge_metadata_from(patch)?;
             let version = map.get(at).gvk().api_version();
-            copy.node
-                .set_field("apiVersion", crate::node::Node::plain(version))?;
+            copy.node.set_field("apiVersion", Node::plain(version))?;
             map.change(at, |it| it.apply_strategic_merge(&copy, schema))?;
             if map.get(at).node.is_empty() {
                 map.drop_empty();

@@ -2,9 +2,8 @@
 
 mod visit;
 
-use json::Value;
-
 use crate::node::{Create, Kind, Node, to_tree};
+use crate::resource::sort_keys;
 use visit::visit;
 
 /// Sets a value inside of a document that a scalar on the way holds. False if there is no such document or field.
@@ -57,22 +56,11 @@ fn write(document: &yaml::Node, original: &str) -> Option<String> {
         return text.ok().map(|it| it.trim().to_owned());
     }
     let mut value = document.to_value().ok()?;
-    sort(&mut value);
+    sort_keys(&mut value);
     let pretty = original.contains('\n') && original.contains("  ");
     Some(if pretty {
         json::to_string_pretty(&value, "  ")
     } else {
         json::to_string(&value)
     })
-}
-
-fn sort(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            object.sort_keys();
-            object.values_mut().for_each(sort);
-        }
-        Value::Array(items) => items.iter_mut().for_each(sort),
-        _ => {}
-    }
 }

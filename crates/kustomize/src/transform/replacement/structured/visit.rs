@@ -1,9 +1,9 @@
 //! Paths in go-yaml's tree, as [`Node::visit_matches`](crate::node::Node) has them in ours.
 
-use regex::Regex;
 use yaml::{Kind as Is, Node};
 
 use crate::node::{Create, Kind, index_number, is_list_index, kind_before, split_name_value};
+use crate::regexp;
 
 type Visit<'v> = &'v mut dyn FnMut(&mut Node);
 
@@ -70,7 +70,7 @@ fn visit_selected(
 ) -> Option<usize> {
     let (name, pattern) = split_name_value(part).ok()?;
     items(node)?;
-    let regex = Regex::new(pattern).ok()?;
+    let regex = regexp::compile(pattern).ok()?;
     let mut count = 0;
     for item in node.content.iter_mut() {
         let found = if name.is_empty() {

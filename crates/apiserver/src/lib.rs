@@ -25,6 +25,7 @@ mod faults;
 mod fields;
 mod filter;
 pub mod follow;
+mod gather;
 mod guard;
 mod gzip;
 mod health;

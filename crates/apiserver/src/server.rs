@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
+use crate::gather::Gathered;
 use crate::pipeline::{Api, Caller};
 use crate::random;
 use crate::together::{Requests, Together};
@@ -135,9 +136,10 @@ async fn connection(
     } else {
         builder.http1_only()
     };
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let stream = Gathered::new(stream);
+    let connection = builder.serve_connection(TokioIo::new(stream.clone()), service);
     let connection = std::pin::pin!(connection);
-    let mut together = Together::new(connection, requests);
+    let mut together = Together::new(connection, requests, stream);
     let mut is_new = true;
     let ended = loop {
         tokio::select! {

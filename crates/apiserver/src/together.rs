@@ -12,6 +12,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures_util::stream::{FuturesUnordered, Stream as _};
 use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
+use tokio::io::AsyncWrite;
+
+use crate::gather::Gathered;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -36,20 +39,22 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Requests {
 }
 
 /// Drives a connection, whose executor `begun` is, and its requests to the connection's end.
-pub(crate) struct Together<'a, C> {
+pub(crate) struct Together<'a, C, S> {
     connection: Pin<&'a mut C>,
     begun: Requests,
+    stream: Gathered<S>,
     running: FuturesUnordered<Request>,
     alarm: Arc<Alarm>,
     waker: Waker,
 }
 
-impl<'a, C: Future> Together<'a, C> {
-    pub(crate) fn new(connection: Pin<&'a mut C>, begun: Requests) -> Self {
+impl<'a, C: Future, S: AsyncWrite + Unpin> Together<'a, C, S> {
+    pub(crate) fn new(connection: Pin<&'a mut C>, begun: Requests, stream: Gathered<S>) -> Self {
         let alarm = Arc::new(Alarm::default());
         Self {
             connection,
             begun,
+            stream,
             running: FuturesUnordered::new(),
             waker: alarm.clone().into(),
             alarm,
@@ -58,6 +63,13 @@ impl<'a, C: Future> Together<'a, C> {
 
     pub(crate) fn connection(&mut self) -> Pin<&mut C> {
         self.connection.as_mut()
+    }
+
+    /// All that was said in this turn, together. If the client takes no more now, the alarm goes off when it does; if it
+    /// is gone, the connection will see that itself.
+    fn send(&self) {
+        let mut context = Context::from_waker(&self.waker);
+        let _ = self.stream.poll_send(&mut context);
     }
 
     fn poll_all(&mut self) -> Poll<C::Output> {
@@ -81,7 +93,7 @@ impl<'a, C: Future> Together<'a, C> {
     }
 }
 
-impl<C: Future> Future for Together<'_, C> {
+impl<C: Future, S: AsyncWrite + Unpin> Future for Together<'_, C, S> {
     type Output = C::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {
@@ -89,12 +101,15 @@ impl<C: Future> Future for Together<'_, C> {
         for _ in 0..ROUNDS {
             self.alarm.listen();
             if let Poll::Ready(ended) = self.poll_all() {
+                self.send();
                 return Poll::Ready(ended);
             }
             if self.alarm.sleep() {
+                self.send();
                 return Poll::Pending;
             }
         }
+        self.send();
         context.waker().wake_by_ref();
         Poll::Pending
     }

@@ -15,10 +15,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Requests are many small pieces of memory on many threads, and what a large answer took is to go back.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[derive(Debug, Parser)]
 #[command(name = "pilothouse", version, about, after_help = EXAMPLES, term_width = 0)]
 struct Arguments {

@@ -17,7 +17,9 @@ const SHARED: Duration = Duration::from_secs(60);
 
 /// Objects that were looked at lately, as trees: every write in a namespace looks at the Namespace.
 #[derive(Debug)]
-pub(crate) struct Remembered(Vec<Mutex<Option<(Arc<Entry>, Value)>>>);
+pub(crate) struct Remembered(Vec<Mutex<Slot>>);
+
+type Slot = Option<(Arc<Entry>, Value)>;
 
 impl Default for Remembered {
     fn default() -> Self {

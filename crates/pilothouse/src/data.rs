@@ -100,7 +100,7 @@ pub(crate) struct Etcd {
         long = "etcd-compaction-interval",
         value_name = "DURATION",
         default_value = "5m0s",
-        value_parser = crate::duration::parse,
+        value_parser = crate::flags::value::duration,
         requires = "etcd-servers"
     )]
     compaction_interval: Duration,

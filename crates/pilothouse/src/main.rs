@@ -4,7 +4,6 @@ mod build;
 mod control;
 mod credentials;
 mod data;
-mod duration;
 mod flags;
 mod serve;
 mod storage;

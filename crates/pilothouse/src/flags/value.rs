@@ -5,42 +5,11 @@ use std::time::Duration;
 
 /// A duration as Go writes it: `300ms`, `90s`, `1h30m`, `1.5h`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let fault = || format!("{text:?} is not a duration: write it like 90s, 15m or 1h30m");
-    if text == "0" {
-        return Ok(Duration::ZERO);
-    }
     if text.starts_with('-') {
         return Err("it must not be negative".to_owned());
     }
-    let mut rest = text.strip_prefix('+').unwrap_or(text);
-    let mut total = Duration::ZERO;
-    if rest.is_empty() {
-        return Err(fault());
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|it: char| !it.is_ascii_digit() && it != '.');
-        let (number, after) = rest.split_at(digits.ok_or_else(fault)?);
-        let end = after.find(|it: char| it.is_ascii_digit() || it == '.');
-        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
-        let scale = match unit {
-            "ns" => 1e-9,
-            "us" | "µs" | "μs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return Err(fault()),
-        };
-        let number: f64 = number.parse().map_err(|_| fault())?;
-        let part = Duration::try_from_secs_f64(number * scale).map_err(|_| fault())?;
-        total = total.checked_add(part).ok_or_else(fault)?;
-        rest = after;
-    }
-    // As long as Go can count nanoseconds.
-    if total.as_nanos() > i64::MAX.unsigned_abs().into() {
-        return Err(fault());
-    }
-    Ok(total)
+    meta::time::parse_duration(text)
+        .map_err(|_| format!("{text:?} is not a duration: write it like 90s, 15m or 1h30m"))
 }
 
 /// A duration that is some time.

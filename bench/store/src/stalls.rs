@@ -1,7 +1,8 @@
 //! Row `stalls`: what a checkpoint, a compaction and a backup do to puts that arrive at a steady rate.
 //!
 //! A put is due at a fixed time whether or not the one before has been answered, and its latency counts from then: a
-//! stall shows in every put it delays.
+//! stall shows in every put it delays. A disk has bad moments of its own, and the longer one looks the more of them
+//! one sees: so each work is followed by a time without it that is as long.
 
 use std::fs::File;
 use std::path::Path;
@@ -22,8 +23,8 @@ use crate::{Plan, say, svg};
 const PREFIX: &str = "/bench/stalls/";
 const VALUE: usize = 2000;
 const WRITERS: u32 = 16;
-const PHASES: [&str; 4] = ["steady", "backup", "compaction", "checkpoint"];
-/// Writers go for so long before the first phase, and between two.
+const WORKS: [&str; 3] = ["checkpoint", "compaction", "backup"];
+/// Writers go for so long before the first phase, and before each without work.
 const WARM_UP: Duration = Duration::from_secs(1);
 /// A checkpoint that has not ended by then will not.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -34,9 +35,19 @@ struct Sample {
 }
 
 struct Phase {
-    name: &'static str,
+    work: Option<&'static str>,
     from: Instant,
     to: Instant,
+}
+
+impl Phase {
+    fn name(&self) -> &'static str {
+        self.work.unwrap_or("without")
+    }
+
+    fn length(&self) -> Duration {
+        self.to - self.from
+    }
 }
 
 pub(crate) async fn measure(plan: &Plan, dir: &Path, report: &mut Report) -> Result<()> {
@@ -53,43 +64,40 @@ pub(crate) async fn measure(plan: &Plan, dir: &Path, report: &mut Report) -> Res
     // The directory's lock goes with the writer's thread, which the last handle waits for.
     drop(store);
 
-    let mut figures: [Vec<f64>; 4] = Default::default();
     let mut fewest = usize::MAX;
+    let mut figures = Vec::new();
     let mut plot = Plot::new("Latency of puts, ms");
     for round in 0..plan.rounds {
         let mut samples = Vec::new();
         let mut phases = Vec::new();
         quiet_phases(plan, dir, &quiet, keys, &mut samples, &mut phases).await?;
-        checkpoint_phase(plan, dir, keys, &mut samples, &mut phases).await?;
+        checkpoint_phases(plan, dir, &quiet, keys, &mut samples, &mut phases).await?;
         for phase in &phases {
             let within = samples
                 .iter()
                 .filter(|sample| sample.due >= phase.from && sample.due < phase.to);
             let latencies = Latencies::new(within.map(|sample| sample.latency).collect());
             fewest = fewest.min(latencies.count());
-            let index = PHASES.iter().position(|name| *name == phase.name);
-            figures[index.expect("every phase has one of these names")]
-                .push(latencies.per_mille(999));
+            let figure = latencies.per_mille(999);
+            figures.push((phase.work, figure));
             say(&format!(
-                "stalls, round {}, {}: {:.1} s, p99.9 {:.2} ms",
+                "stalls, round {}, {}: {:.1} s, p99.9 {figure:.2} ms",
                 round + 1,
-                phase.name,
-                (phase.to - phase.from).as_secs_f64(),
-                latencies.per_mille(999)
+                phase.name(),
+                phase.length().as_secs_f64(),
             ));
         }
         plot = draw(&samples, &phases);
     }
-    let [steady, backup, compaction, checkpoint] = figures.map(median);
-    for (name, figure) in [
-        ("checkpoint", checkpoint),
-        ("compaction", compaction),
-        ("backup", backup),
-    ] {
-        let what = format!("put p99.9 during a {name}, {} puts/s", plan.rate);
+    let of = |work: Option<&str>| {
+        let wanted = figures.iter().filter(|(name, _)| *name == work);
+        median(wanted.map(|(_, figure)| *figure).collect())
+    };
+    for work in WORKS {
+        let what = format!("put p99.9 during a {work}, {} puts/s", plan.rate);
         report.add(
-            Line::new("stalls", what, figure, "ms")
-                .against("without", steady)
+            Line::new("stalls", what, of(Some(work)), "ms")
+                .against("without", of(None))
                 .bar(Bar::AtMost(3.0)),
         );
     }
@@ -134,7 +142,6 @@ async fn quiet_phases(
 
     let writers = Writers::start(&store, keys, plan.rate);
     tokio::time::sleep(WARM_UP).await;
-    phases.push(phase("steady", plan.seconds, async { Ok(()) }).await?);
     // A new file each time: cutting an old one short would be the bench's own stall, not the store's.
     let file = dir.join(format!("backup-{}", store.latest().revision()));
     let backup = async {
@@ -144,10 +151,11 @@ async fn quiet_phases(
         tokio::task::spawn_blocking(move || out.finish()).await??;
         Ok(())
     };
-    phases.push(phase("backup", plan.seconds, backup).await?);
-    tokio::time::sleep(WARM_UP).await;
+    phases.push(with("backup", plan.seconds, backup).await?);
+    phases.push(without(&phases).await);
     let compaction = async { Ok(store.compact(store.latest().revision()).await?) };
-    phases.push(phase("compaction", plan.seconds, compaction).await?);
+    phases.push(with("compaction", plan.seconds, compaction).await?);
+    phases.push(without(&phases).await);
     samples.extend(writers.stop().await?);
     ensure!(
         store.stats().1.checkpoints == 0,
@@ -158,9 +166,10 @@ async fn quiet_phases(
 }
 
 /// Opened with enough log to free, the store begins a checkpoint with the first write.
-async fn checkpoint_phase(
+async fn checkpoint_phases(
     plan: &Plan,
     dir: &Path,
+    quiet: &Options,
     keys: u64,
     samples: &mut Vec<Sample>,
     phases: &mut Vec<Phase>,
@@ -183,22 +192,45 @@ async fn checkpoint_phase(
         }
         Ok(())
     };
-    phases.push(phase("checkpoint", plan.seconds, checkpoint).await?);
+    phases.push(with("checkpoint", plan.seconds, checkpoint).await?);
+    samples.extend(writers.stop().await?);
+    store.close().await?;
+    drop(store);
+
+    let store = embedded::open(&dir.join("data"), quiet)?;
+    let writers = Writers::start(&store, keys, plan.rate);
+    phases.push(without(phases).await);
     samples.extend(writers.stop().await?);
     store.close().await?;
     Ok(())
 }
 
-async fn phase(
-    name: &'static str,
+async fn with(
+    work: &'static str,
     at_least: Duration,
-    work: impl Future<Output = Result<()>>,
+    doing: impl Future<Output = Result<()>>,
 ) -> Result<Phase> {
     let from = Instant::now();
-    let (done, ()) = tokio::join!(work, tokio::time::sleep(at_least));
+    let (done, ()) = tokio::join!(doing, tokio::time::sleep(at_least));
     done?;
-    let to = Instant::now();
-    Ok(Phase { name, from, to })
+    Ok(Phase {
+        work: Some(work),
+        from,
+        to: Instant::now(),
+    })
+}
+
+/// As long as the last phase, after a pause for what it left behind.
+async fn without(phases: &[Phase]) -> Phase {
+    let last = phases.last().expect("a work comes first");
+    tokio::time::sleep(WARM_UP).await;
+    let from = Instant::now();
+    tokio::time::sleep(last.length()).await;
+    Phase {
+        work: None,
+        from,
+        to: Instant::now(),
+    }
 }
 
 /// Puts at a steady rate until told to stop.
@@ -255,9 +287,9 @@ fn draw(samples: &[Sample], phases: &[Phase]) -> Plot {
     let mut plot = Plot::new("Latency of puts, ms");
     let mut at = 0.0;
     for phase in phases {
-        let length = (phase.to - phase.from).as_secs_f64();
+        let length = phase.length().as_secs_f64();
         plot.bands.push(Band {
-            name: phase.name,
+            name: phase.name(),
             from: at,
             to: at + length,
         });

@@ -99,7 +99,8 @@ pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Statu
     to_version(resource, &mut object, group, version)?;
     crate::object::forget_version(&mut object);
     order(resource, &mut object);
-    Ok(json::to_vec(&object).into())
+    // A copy of just this length: what rests in the store keeps no spare room.
+    Ok(Bytes::copy_from_slice(&json::to_vec(&object)))
 }
 
 pub(crate) fn to_version(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use auth::pki::{CertifiedKey, Files, ServingNames, ensure};
@@ -25,28 +25,25 @@ pub fn in_directory(directory: &Path, names: &ServingNames, now: i64) -> anyhow:
     };
     let changed = ensure(&mut files, names, now)
         .with_context(|| format!("certificates in {}", directory.display()))?;
-    for (name, found) in [
-        ("ca", &files.authority),
-        ("apiserver", &files.serving),
-        ("admin", &files.admin),
+    let mut written = Vec::new();
+    for (name, word, found) in [
+        ("ca", "authority", &files.authority),
+        ("apiserver", "serving", &files.serving),
+        ("admin", "admin", &files.admin),
     ] {
-        let word = match name {
-            "ca" => "authority",
-            "apiserver" => "serving",
-            other => other,
-        };
         if let Some(found) = found
             && changed.contains(&word)
         {
-            secret(&directory.join(format!("{name}.key")), &found.key)?;
-            secret(&directory.join(format!("{name}.crt")), &found.certificate)?;
+            written.push((directory.join(format!("{name}.key")), &*found.key));
+            written.push((directory.join(format!("{name}.crt")), &*found.certificate));
         }
     }
     if let Some(key) = &files.service_account_key
         && changed.contains(&"service account key")
     {
-        secret(&directory.join("sa.key"), key)?;
+        written.push((directory.join("sa.key"), key));
     }
+    secrets(&written)?;
     Ok(files)
 }
 
@@ -87,18 +84,55 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 
 /// Written whole or not at all, readable by its owner alone.
 pub fn secret(path: &Path, text: &str) -> anyhow::Result<()> {
-    let write = || {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let _ = fs::remove_file(&beside);
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&beside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().with_context(|| format!("write {}", path.display()))
+    let written = begin(path, text).and_then(|written| written.finish());
+    written.with_context(|| format!("write {}", path.display()))
+}
+
+/// The same for several, in this order. All are brought to disk together: a file system takes hardly longer for it
+/// than for one.
+fn secrets(files: &[(PathBuf, &str)]) -> anyhow::Result<()> {
+    let attempt = |path: &Path| format!("write {}", path.display());
+    let mut begun = Vec::new();
+    for (path, text) in files {
+        begun.push(begin(path, text).with_context(|| attempt(path))?);
+    }
+    std::thread::scope(|scope| {
+        let syncs = begun.iter().map(|it| scope.spawn(|| it.file.sync_all()));
+        let syncs: Vec<_> = syncs.collect();
+        for (it, sync) in begun.iter().zip(syncs) {
+            // A thread that panicked synced nothing; `finish` does it then.
+            sync.join().unwrap_or(Ok(())).with_context(|| attempt(it.path))?;
+        }
+        Ok::<_, anyhow::Error>(())
+    })?;
+    for it in &begun {
+        it.finish().with_context(|| attempt(it.path))?;
+    }
+    Ok(())
+}
+
+/// A file under a name beside its own.
+struct Begun<'a> {
+    path: &'a Path,
+    beside: PathBuf,
+    file: fs::File,
+}
+
+fn begin<'a>(path: &'a Path, text: &str) -> std::io::Result<Begun<'a>> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let _ = fs::remove_file(&beside);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    Ok(Begun { path, beside, file })
+}
+
+impl Begun<'_> {
+    fn finish(&self) -> std::io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.beside, self.path)
+    }
 }

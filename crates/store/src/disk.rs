@@ -280,7 +280,7 @@ impl Write for Paced<'_> {
             self.file.sync()?;
             self.unsynced = 0;
             if pace == Pace::Gentle {
-                std::thread::sleep((start.elapsed() * 6).min(Self::LONGEST_PAUSE));
+                std::thread::sleep((start.elapsed() * 10).min(Self::LONGEST_PAUSE));
             }
         }
         Ok(data.len())

@@ -31,6 +31,8 @@ use crate::format::encode;
 use crate::{Corruption, Error, Options, Revision};
 
 const SPARE: &str = "spare";
+/// The first segment is made while somebody waits for the store to open.
+const FIRST_SEGMENT: u64 = 2 << 20;
 
 #[derive(Debug)]
 pub struct Log {
@@ -45,6 +47,8 @@ pub struct Log {
     last: Revision,
     segment_bytes: u64,
     checkpoint_bytes: u64,
+    /// The segment after the active one is being seen to.
+    spare_ordered: bool,
     buffer: Vec<u8>,
 }
 
@@ -76,7 +80,7 @@ impl Log {
             // What a finished checkpoint no longer needs, and a spare from before; next time, if not now.
             let _ = disk.remove(&name);
         }
-        // Only now: the keeper makes a new spare at once.
+        // Only now: the keeper may make a new spare.
         let keeper = Keeper::start(disk.clone(), found.base, found.sealed_segments, options);
         let log = Self {
             disk,
@@ -87,6 +91,7 @@ impl Log {
             last,
             segment_bytes: options.segment_bytes,
             checkpoint_bytes: options.checkpoint_bytes,
+            spare_ordered: false,
             buffer: Vec::new(),
         };
         Ok((log, found.recovered))
@@ -122,7 +127,7 @@ impl Log {
             );
         }
         let last = image.map_or(0, |image| image.snapshot.revision());
-        let size = options.segment_bytes;
+        let size = options.segment_bytes.min(FIRST_SEGMENT);
         let active = segment::first(&*disk, size, last)
             .map_err(|source| Error::io("create the log", source))?;
         Ok(Self {
@@ -132,8 +137,9 @@ impl Log {
             broken: false,
             unsure: None,
             last,
-            segment_bytes: size,
+            segment_bytes: options.segment_bytes,
             checkpoint_bytes: options.checkpoint_bytes,
+            spare_ordered: false,
             buffer: Vec::new(),
         })
     }
@@ -159,8 +165,17 @@ impl Log {
             last: self.last,
             bytes: old.size,
         });
-        self.keeper.submit(Job::Spare);
+        self.spare_ordered = false;
         Ok(())
+    }
+
+    /// Early enough for the spare to be ready when it is needed, and not before: a store that is hardly written to
+    /// does without.
+    fn order_spare(&mut self) {
+        if !self.spare_ordered && self.active.end >= self.active.size / 4 {
+            self.keeper.submit(Job::Spare);
+            self.spare_ordered = true;
+        }
     }
 }
 
@@ -190,6 +205,7 @@ impl Engine for Log {
             return Err(AppendError::Unknown { reason });
         }
         self.last = last;
+        self.order_spare();
         Ok(())
     }
 

@@ -99,13 +99,11 @@ impl Keeper {
             .name("store-keeper".into())
             .spawn(move || worker.run(&inbox))
             .ok();
-        let keeper = Self {
+        Self {
             shared,
             jobs: Some(jobs),
             thread,
-        };
-        keeper.submit(Job::Spare);
-        keeper
+        }
     }
 
     pub(super) fn submit(&self, job: Job) {

@@ -76,12 +76,15 @@ impl Log {
                 }
             }
         }
-        for name in found.leftovers {
-            // What a finished checkpoint no longer needs, and a spare from before; next time, if not now.
+        // What a finished checkpoint no longer needs, and a spare from before; next time, if not now. The writer makes
+        // its own files anew at any time, so they go at once; the others are the keeper's.
+        let (own, others): (Vec<_>, Vec<_>) =
+            (found.leftovers.into_iter()).partition(|name| segment::is_unfinished(name));
+        for name in own {
             let _ = disk.remove(&name);
         }
-        // Only now: the keeper may make a new spare.
         let keeper = Keeper::start(disk.clone(), found.base, found.sealed_segments, options);
+        keeper.submit(Job::Remove(others));
         let log = Self {
             disk,
             keeper,

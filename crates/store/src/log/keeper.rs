@@ -18,6 +18,8 @@ use crate::{Options, Revision, image};
 const RETRY: Duration = Duration::from_secs(5);
 
 pub(super) enum Job {
+    /// Files that nobody needs.
+    Remove(Vec<String>),
     Spare,
     Image(MakeImage),
 }
@@ -115,6 +117,7 @@ impl Keeper {
             }
             Job::Spare if state.ordered || state.spare.is_some() => return,
             Job::Spare => state.ordered = true,
+            Job::Remove(_) => {}
         }
         drop(state);
         if let Some(jobs) = &self.jobs {
@@ -190,6 +193,11 @@ impl Shared {
                 return;
             }
             match job {
+                Job::Remove(names) => {
+                    for name in names.iter().take_while(|_| !stopping()) {
+                        self.remove(name);
+                    }
+                }
                 Job::Spare => {
                     // No spare is no harm: the writer then makes its segment itself.
                     let made = self.make_spare(&stopping).ok();

@@ -13,6 +13,10 @@ use crate::{Error, Revision};
 
 const MAGIC: &[u8; 8] = b"PHLOG001";
 const ZEROS: usize = 1 << 20;
+const FIRST: &str = "first.tmp";
+const NEXT: &str = "next.tmp";
+const REWRITTEN: &str = "rewrite.tmp";
+const UNFINISHED: [&str; 3] = [FIRST, NEXT, REWRITTEN];
 
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -45,6 +49,11 @@ pub(super) struct Header {
 
 pub(super) fn name(number: u64) -> String {
     format!("log-{number:016x}")
+}
+
+/// Whether this is what a segment is called before it is complete.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    UNFINISHED.contains(&name)
 }
 
 /// The size of a segment that has room for just this frame.
@@ -154,10 +163,10 @@ pub(super) fn first(disk: &dyn Disk, size: u64, revision: Revision) -> io::Resul
         revision,
         size,
     };
-    let file = disk.create("first.tmp")?;
+    let file = disk.create(FIRST)?;
     file.allocate(size)?;
     zero(&*file, size, &|| false)?;
-    install(disk, file, "first.tmp", header)
+    install(disk, file, FIRST, header)
 }
 
 /// The segment after `last`, which ends where its good part ends. Uses the spare if there is one.
@@ -180,9 +189,9 @@ pub(super) fn next(
     if let Some(file) = spare {
         return install(disk, file, SPARE, header);
     }
-    let file = disk.create("next.tmp")?;
+    let file = disk.create(NEXT)?;
     file.allocate(size)?;
-    install(disk, file, "next.tmp", header)
+    install(disk, file, NEXT, header)
 }
 
 /// Copies the good frames of a segment into a new file and puts it in the old one's place.
@@ -191,7 +200,7 @@ pub(super) fn rewrite(disk: &dyn Disk, old: &Segment, payloads: &[Vec<u8>]) -> i
         salt: salt(),
         ..old.header
     };
-    let file = disk.create("rewrite.tmp")?;
+    let file = disk.create(REWRITTEN)?;
     file.allocate(header.size)?;
     let mut copy = Segment {
         end: SECTOR as u64,
@@ -205,7 +214,7 @@ pub(super) fn rewrite(disk: &dyn Disk, old: &Segment, payloads: &[Vec<u8>]) -> i
         copy.sequence += 1;
         copy.chain = crc;
     }
-    let installed = install(disk, file, "rewrite.tmp", header)?;
+    let installed = install(disk, file, REWRITTEN, header)?;
     Ok(Segment {
         end: copy.end,
         sequence: copy.sequence,

@@ -2,6 +2,9 @@
 //!
 //! A read must not be answered by a question asked before it came. So one question is under way at a time; reads that
 //! come meanwhile gather for the next. Thousands of reads a second cost one round trip after the other.
+//!
+//! Whoever got an answer is likely to ask again at once, and then comes just too late for the next question: clients
+//! would take turns, half of them in each. So a question waits a moment for those, as long as that proves right.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::goal::{Reach, Trouble};
 use crate::keys::Keys;
 use crate::members::Members;
+
+/// Clients on the same network come back sooner.
+const MOMENT: Duration = Duration::from_millis(1);
 
 type Waiting = oneshot::Sender<Result<Revision, Error>>;
 
@@ -64,12 +70,27 @@ impl Barrier {
 
 impl Asker {
     pub(crate) async fn run(mut self) {
+        let mut company = Company::default();
         while let Some(first) = self.queue.recv().await {
             let mut waiting = vec![first];
             while let Ok(next) = self.queue.try_recv() {
                 waiting.push(next);
             }
+            let expected = company.expected(waiting.len());
+            if waiting.len() < expected {
+                let gathered = async {
+                    while waiting.len() < expected
+                        && let Some(next) = self.queue.recv().await
+                    {
+                        waiting.push(next);
+                    }
+                };
+                if tokio::time::timeout(MOMENT, gathered).await.is_err() {
+                    company.disappoints();
+                }
+            }
             let answer = self.ask().await;
+            company.asked(waiting.len(), self.queue.len());
             let reason = answer.as_ref().err().map(|error| error.to_string().into());
             self.trouble.set(reason);
             for waiting in waiting {
@@ -88,6 +109,33 @@ impl Asker {
     }
 }
 
+/// How many reads to expect before a question is asked.
+#[derive(Debug, Default)]
+struct Company {
+    /// Reads that the last question was for, and those that came meanwhile.
+    last: usize,
+    /// Questions to ask without waiting.
+    alone: u32,
+}
+
+impl Company {
+    /// So many questions go without waiting once waiting was in vain.
+    const ALONE: u32 = 64;
+
+    fn expected(&self, here: usize) -> usize {
+        if self.alone > 0 { here } else { self.last }
+    }
+
+    fn asked(&mut self, reads: usize, meanwhile: usize) {
+        self.last = reads + meanwhile;
+        self.alone = self.alone.saturating_sub(1);
+    }
+
+    fn disappoints(&mut self) {
+        self.alone = Self::ALONE;
+    }
+}
+
 /// A cluster restored from a backup counts its revisions anew; what is in memory then belongs to another past.
 pub(crate) fn not_back(seen: Revision, now: Revision) -> Result<(), Error> {
     if now >= seen {
@@ -99,4 +147,31 @@ pub(crate) fn not_back(seen: Revision, now: Revision) -> Result<(), Error> {
     Err(Error::Unavailable {
         reason: reason.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Company;
+
+    #[test]
+    fn clients_that_took_turns_are_expected_together() {
+        let mut company = Company::default();
+        assert_eq!(company.expected(1), 0);
+        company.asked(8, 8);
+        assert_eq!(company.expected(8), 16);
+        company.asked(16, 0);
+        assert_eq!(company.expected(1), 16);
+    }
+
+    #[test]
+    fn after_waiting_in_vain_many_questions_go_without() {
+        let mut company = Company::default();
+        company.asked(2, 1);
+        company.disappoints();
+        for _ in 0..Company::ALONE {
+            assert_eq!(company.expected(1), 1);
+            company.asked(1, 1);
+        }
+        assert_eq!(company.expected(1), 2);
+    }
 }

@@ -191,12 +191,12 @@ impl Turn<'_> {
 
     async fn watch(&mut self, step: &Step) -> Result<()> {
         let writes = self.plan.count(2000);
-        self.server.objects += writes;
         if matches!(step, Step::WatchFull) {
-            let seen = watch::run(self.server, "watch-full", writes, None).await?;
+            let seen = watch::at_full_speed(self.server, writes).await?;
             self.figure("watch full rate", seen.per_second);
             self.figure("watch full own", seen.own_cpu_each);
         } else {
+            self.server.objects += writes;
             let seen = watch::run(self.server, "watch-paced", writes, Some(100)).await?;
             self.figure("watch paced p50", seen.answered.per_mille(500));
             self.figure("watch paced p99", seen.answered.per_mille(990));

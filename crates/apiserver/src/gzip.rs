@@ -1,7 +1,8 @@
 //! Compressed answers, for clients that take them and where it pays.
 
+mod crc32;
+
 use std::future::poll_fn;
-use std::sync::OnceLock;
 
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{HeaderMap, Response};
@@ -77,11 +78,7 @@ impl Encoder {
     }
 
     fn push(&mut self, data: &[u8]) -> Vec<u8> {
-        let table = crc_table();
-        for byte in data {
-            let index = (self.crc ^ u32::from(*byte)) & 0xff;
-            self.crc = table[index as usize] ^ self.crc >> 8;
-        }
+        self.crc = crc32::add(self.crc, data);
         // The size is told modulo 2^32.
         self.size = self
             .size
@@ -116,24 +113,6 @@ impl Encoder {
             }
         }
     }
-}
-
-/// CRC-32 as gzip has it.
-fn crc_table() -> &'static [u32; 256] {
-    static TABLE: OnceLock<[u32; 256]> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        std::array::from_fn(|index| {
-            let mut crc = u32::try_from(index).expect("up to 255");
-            for _ in 0..8 {
-                crc = if crc & 1 == 1 {
-                    0xedb8_8320 ^ crc >> 1
-                } else {
-                    crc >> 1
-                };
-            }
-            crc
-        })
-    })
 }
 
 #[cfg(test)]

@@ -42,6 +42,9 @@ pub fn send(surroundings: &Surroundings<'_>) -> Result<Sent, Error> {
         return Ok(Sent::Nowhere);
     };
     let spool = Spool::at(&plan.places.state);
+    if !spool.exists() {
+        return Ok(Sent::Nothing);
+    }
     let Some(_lock) = spool.lock() else {
         return Ok(Sent::Busy);
     };

@@ -132,9 +132,13 @@ impl Spool {
         }
     }
 
+    /// Whether anything was ever counted.
+    pub(crate) fn exists(&self) -> bool {
+        self.0.is_dir()
+    }
+
     /// Held while it is sent; none if another process does.
     pub(crate) fn lock(&self) -> Option<File> {
-        places::make_directory(&self.0).ok()?;
         let path = self.0.join("lock");
         let file = fs::OpenOptions::new()
             .create(true)

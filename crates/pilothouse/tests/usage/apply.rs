@@ -11,7 +11,7 @@ fn user() -> User {
     let user = User::new();
     user.write(
         "app/kustomization.yaml",
-        "resources: [things.yaml]\nnameSuffix: -x\nconfigMapGenerator: [{name: settings, literals: [a=1]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
+        "resources: [things.yaml]\nconfigMapGenerator: [{name: settings, literals: [a=1]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
     );
     user.write(
         "app/things.yaml",
@@ -35,11 +35,6 @@ async fn a_kustomization_is_applied_and_nothing_is_counted() {
     // Even one who wants to be counted is not.
     user.set("KUSTOMIZE_EXPORT_METRICS", "otlp");
     user.set("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.url());
-    // The suffix of a Namespace is none, but references to it would follow; here it gets one and is not referred to.
-    user.write(
-        "app/kustomization.yaml",
-        "resources: [things.yaml]\nconfigMapGenerator: [{name: settings, literals: [a=1]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
-    );
     let dry = apply(&user, server.kubeconfig(), &["--dry-run=server"]);
     assert_eq!(
         dry.stdout,

@@ -64,6 +64,8 @@ impl User {
             .current_dir(&self.home)
             .env_clear()
             .env("HOME", &self.home)
+            // The machine may be busy; nothing here is to be sent twice.
+            .env("OTEL_EXPORTER_OTLP_TIMEOUT", "120000")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         command

@@ -18,7 +18,12 @@ impl World {
         let path = home.path().to_str().expect("UTF-8").to_owned();
         Self {
             home,
-            variables: [("HOME".to_owned(), path)].into(),
+            variables: [
+                ("HOME".to_owned(), path),
+                // The machine may be busy; nothing here is to be sent twice.
+                ("OTEL_EXPORTER_OTLP_TIMEOUT".to_owned(), "120000".to_owned()),
+            ]
+            .into(),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::Outcome;
 
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("client", &[]),
     ("docs", &[]),
     ("json", &[]),
     ("yaml", &["json"]),
@@ -14,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
     ("kustomize", &["json", "merge", "yaml"]),
+    ("usage", &["client", "json", "meta"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("admission", &["auth", "json", "merge", "meta"]),
@@ -48,12 +50,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "apiserver",
             "auth",
+            "client",
             "controllers",
             "json",
             "kustomize",
             "meta",
             "store",
             "store-etcd",
+            "usage",
             "yaml",
         ],
     ),

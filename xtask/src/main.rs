@@ -1,6 +1,7 @@
 //! The one list of commands, for people and for CI. No tool to install: `cargo xtask`.
 
 mod layers;
+mod recording;
 mod soak;
 mod tables;
 
@@ -18,6 +19,7 @@ cargo xtask COMMAND
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
+  recording     builds with and without recording of usage, in turns: prints the ratio of their times [ROUNDS, default 200]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
         Some("bench-server") => bench_server(rest),
+        Some("recording") => recording::run(rest),
         Some("engines") => bench("engines", rest),
         _ => {
             print!("{HELP}");

@@ -298,6 +298,15 @@ macro_rules! go_struct {
             $(pub(crate) $field: $type,)*
         }
 
+        impl $crate::tally::Count for $name {
+            fn count(&self, trail: &mut $crate::tally::Trail<'_>) {
+                if *self != Self::default() {
+                    trail.once();
+                    $(trail.enter($json, &self.$field);)*
+                }
+            }
+        }
+
         impl $crate::decode::Decode for $name {
             fn go_type() -> String {
                 concat!("types.", $go).into()

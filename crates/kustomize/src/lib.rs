@@ -41,6 +41,7 @@ mod resmap;
 mod resource;
 mod schema;
 mod strategic;
+mod tally;
 mod target;
 mod transform;
 mod types;
@@ -51,6 +52,7 @@ pub use fs::{Disk, FileSystem, Memory};
 pub use host::{Alone, Finished, Host, Local, Program};
 pub use loader::LoadRestrictions;
 pub use output::Output;
+pub use tally::{Counts, Tally};
 
 use target::{Build, Target};
 use transform::{MetaMap, Transformer as _, sort};
@@ -68,6 +70,8 @@ pub struct Options {
     pub enable_plugins: bool,
     pub functions: FunctionOptions,
     pub helm: HelmOptions,
+    /// Where it is counted what is used.
+    pub tally: Tally,
 }
 
 /// The order of the output, where the kustomization says nothing.
@@ -107,7 +111,7 @@ pub fn build(
     options: &Options,
 ) -> Result<Output, Error> {
     let loader = loader::Loader::open(fs, host, path, options.load_restrictions)?;
-    let mut target = Target::load(loader)?;
+    let mut target = Target::load(loader, options)?;
     let mut build = Build::new(options, host);
     let mut map = target.run(&mut build)?;
     let k = &target.kustomization;

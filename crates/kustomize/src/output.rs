@@ -45,6 +45,11 @@ impl Output {
         Ok(())
     }
 
+    /// Each resource, in order.
+    pub fn values(&self) -> std::result::Result<Vec<json::Value>, Error> {
+        self.resources.iter().map(Resource::to_value).collect()
+    }
+
     pub fn to_yaml(&self) -> std::result::Result<String, Error> {
         let mut out = Vec::new();
         self.write(&mut out)?;

@@ -105,7 +105,7 @@ pub(crate) struct Accumulator {
 }
 
 impl<'a> Target<'a> {
-    pub(crate) fn load(loader: Rc<Loader<'a>>) -> Result<Self> {
+    pub(crate) fn load(loader: Rc<Loader<'a>>, options: &Options) -> Result<Self> {
         let mut found = FILE_NAMES
             .iter()
             .filter_map(|name| Some((*name, loader.load(name).ok()?)));
@@ -124,7 +124,8 @@ impl<'a> Target<'a> {
             )));
         }
         let host = loader.host;
-        let kustomization = Kustomization::read(&text, &loader.root, &mut |line| host.warn(line))?;
+        let warn = &mut |line: &str| host.warn(line);
+        let kustomization = Kustomization::read(&text, &loader.root, &options.tally, warn)?;
         Ok(Self {
             loader,
             kustomization,
@@ -246,8 +247,8 @@ impl<'a> Target<'a> {
         build: &mut Build<'a>,
     ) -> Result<Accumulator> {
         let root = loader.root.clone();
-        let mut target =
-            Self::load(loader).wrap_with(|| format!("couldn't make target for path '{root}'"))?;
+        let mut target = Self::load(loader, build.options)
+            .wrap_with(|| format!("couldn't make target for path '{root}'"))?;
         let own = &self.kustomization;
         target
             .kustomization

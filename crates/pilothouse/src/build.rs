@@ -10,6 +10,9 @@ use kustomize::{
     Options, Output, Reorder,
 };
 
+use crate::recording::Recording;
+use crate::usage_command;
+
 #[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
 #[expect(clippy::doc_markdown, reason = "these are help texts for a terminal")]
 #[derive(Debug, Args)]
@@ -84,6 +87,9 @@ struct Kustomize {
 enum Command {
     /// Build a kustomization target from a directory or URL
     Build(Box<Arguments>),
+    /// Keep settings, as whether builds are counted
+    #[command(subcommand)]
+    Config(usage_command::Config),
     /// Print the version of kustomize that this is compatible with
     Version,
 }
@@ -96,6 +102,7 @@ pub(crate) fn as_kustomize() -> Option<ExitCode> {
     }
     Some(match Kustomize::parse().command {
         Command::Build(arguments) => run(*arguments),
+        Command::Config(command) => command.run(),
         Command::Version => {
             println!("{}", kustomize::VERSION);
             ExitCode::SUCCESS
@@ -104,24 +111,30 @@ pub(crate) fn as_kustomize() -> Option<ExitCode> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    match build(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("Error: {error}");
-            ExitCode::FAILURE
-        }
+    let mut recording = Recording::begin();
+    let outcome = build(arguments, &mut recording);
+    if let Err(error) = &outcome {
+        eprintln!("Error: {error}");
+    }
+    recording.finish(outcome.is_ok());
+    if outcome.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
-fn build(arguments: Arguments) -> Result<(), String> {
+fn build(arguments: Arguments, recording: &mut Recording) -> Result<(), String> {
     let directory = match &arguments.directory[..] {
         [] => ".",
         [one] => one,
         _ => return Err("specify one path to kustomization.yaml".into()),
     }
     .to_owned();
-    let (path, options) = (arguments.output.clone(), options(arguments)?);
+    let (path, mut options) = (arguments.output.clone(), options(arguments)?);
+    options.tally = recording.tally.clone();
     let output = kustomize::build(&Disk, &Local, &directory, &options);
+    recording.built(&output);
     let output = output.map_err(|error| error.to_string())?;
     write(&output, &path)
 }
@@ -201,6 +214,7 @@ fn options(arguments: Arguments) -> Result<Options, String> {
             kube_version: arguments.helm_kube_version,
             debug: arguments.helm_debug,
         },
+        ..Options::default()
     })
 }
 

@@ -18,7 +18,7 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    pub(super) fn make(directory: &Path) -> Self {
+    pub fn make(directory: &Path) -> Self {
         let write = |name: &str, pem: String| {
             let path = directory.join(name);
             fs::write(&path, pem).expect("write a certificate");

@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("meta", &["json"]),
     ("schema", &["json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
-    ("kustomize", &["json", "merge", "yaml"]),
+    ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("admission", &["auth", "json", "merge", "meta"]),

@@ -5,6 +5,7 @@ mod control;
 mod credentials;
 mod data;
 mod flags;
+mod kustomize;
 mod serve;
 mod storage;
 mod version;
@@ -25,6 +26,8 @@ struct Arguments {
 enum Command {
     /// Build a kustomization, as kustomize does
     Build(Box<build::Arguments>),
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, completion
+    Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Print a kubeconfig for a data directory's server, or merge it into yours
@@ -35,6 +38,10 @@ enum Command {
     /// Print the version
     Version(version::Arguments),
 }
+
+/// What has been taken care of before the command line is read.
+#[derive(Debug, clap::Args)]
+struct NotHere {}
 
 const EXAMPLES: &str = "\
 Begin with:
@@ -65,7 +72,7 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match command {
-            Command::Build(_) => Ok(()),
+            Command::Build(_) | Command::Kustomize(_) => Ok(()),
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),
             Command::Storage(command) => storage::run(command).await,

@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("meta", &["json"]),
     ("schema", &["json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
-    ("kustomize", &["json", "merge", "yaml"]),
+    ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),

@@ -25,6 +25,42 @@ pub trait FileSystem {
     }
 
     fn remove_all(&self, _: &str) {}
+
+    /// What a directory holds, ordered by name.
+    fn entries(&self, directory: &str) -> std::result::Result<Vec<Entry>, Error> {
+        Err(Error::new(format!(
+            "open {directory}: this file system does not list directories"
+        )))
+    }
+
+    /// With all directories above it.
+    fn make_directory(&self, path: &str) -> std::result::Result<(), Error> {
+        Err(Error::new(format!("{path}: this file system is read-only")))
+    }
+}
+
+/// Something in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub kind: EntryKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Directory,
+    /// To whatever.
+    Link,
+}
+
+/// Whether a path leads to something.
+pub(crate) fn exists(fs: &dyn FileSystem, path: &str) -> bool {
+    !path.is_empty() && fs.resolve(path).is_ok()
+}
+
+pub(crate) fn is_dir(fs: &dyn FileSystem, path: &str) -> bool {
+    !path.is_empty() && matches!(fs.resolve(path), Ok((_, None)))
 }
 
 /// A directory, or why it is none.

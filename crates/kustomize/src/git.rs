@@ -40,6 +40,14 @@ impl RepoSpec {
         Ok(spec)
     }
 
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn repo_path(&self) -> &str {
+        &self.repo_path
+    }
+
     pub(crate) fn clone_spec(&self) -> String {
         format!("{}{}", self.host, self.repo_path)
     }

@@ -68,7 +68,7 @@ impl Kustomization {
     }
 
     /// Old fields become new ones.
-    fn fix(&mut self) {
+    pub(crate) fn fix(&mut self) {
         if self.kind.is_empty() {
             self.kind = "Kustomization".into();
         }

@@ -16,8 +16,12 @@
 //! # Ok::<(), kustomize::Error>(())
 //! ```
 
+pub mod cfg;
 mod config;
+mod create;
 mod decode;
+pub mod edit;
+mod encode;
 mod error;
 mod factory;
 mod fieldspec;
@@ -30,6 +34,7 @@ mod host;
 mod id;
 mod kustomization;
 mod loader;
+mod localize;
 mod name_ref;
 mod node;
 mod origin;
@@ -47,10 +52,12 @@ mod transform;
 mod types;
 mod vars;
 
+pub use create::NewKustomization;
 pub use error::Error;
-pub use fs::{Disk, FileSystem, Memory};
+pub use fs::{Disk, Entry, EntryKind, FileSystem, Memory};
 pub use host::{Alone, Finished, Host, Local, Program};
 pub use loader::LoadRestrictions;
+pub use localize::{Localized, localize};
 pub use output::Output;
 pub use tally::{Counts, Tally};
 

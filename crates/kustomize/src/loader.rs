@@ -125,6 +125,11 @@ impl<'a> Loader<'a> {
         Ok(Rc::new(loader))
     }
 
+    /// Where the checkout is that this is in the root of.
+    pub(crate) fn repository(&self) -> Option<&str> {
+        self.checkout.as_ref().map(|it| it.dir.as_str())
+    }
+
     fn referrers(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |it| it.referrer.as_deref())
     }

@@ -1,10 +1,11 @@
 //! `pilothouse build`, and the whole program when it is called as `kustomize`.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use kustomize::{
     Disk, FileSystem as _, FunctionOptions, HelmOptions, Host as _, LoadRestrictions, Local,
     Options, Output, Reorder,
@@ -78,36 +79,44 @@ pub(crate) struct Arguments {
     name = "kustomize",
     about = "Manages declarative configuration of Kubernetes."
 )]
-struct Kustomize {
+pub(crate) struct Kustomize {
     #[command(subcommand)]
     command: Command,
+    /// Print a trace with errors; accepted as upstream does
+    #[arg(long, global = true, hide = true)]
+    stack_trace: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+pub(crate) enum Command {
     /// Build a kustomization target from a directory or URL
     Build(Box<Arguments>),
     /// Keep settings, as whether builds are counted
     #[command(subcommand)]
     Config(usage_command::Config),
-    /// Print the version of kustomize that this is compatible with
-    Version,
+    #[command(flatten)]
+    Other(Box<crate::kustomize::Command>),
 }
 
-/// Runs if the program is called by kustomize's name.
+/// Runs if the program is called by kustomize's name, or with it as the first word.
 pub(crate) fn as_kustomize() -> Option<ExitCode> {
-    let name = std::env::args_os().next()?;
-    if Path::new(&name).file_stem()? != "kustomize" {
-        return None;
-    }
-    Some(match Kustomize::parse().command {
-        Command::Build(arguments) => run(*arguments),
-        Command::Config(command) => command.run(),
-        Command::Version => {
-            println!("{}", kustomize::VERSION);
-            ExitCode::SUCCESS
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if Path::new(words.first()?).file_stem()? != "kustomize" {
+        if words.get(1)? != "kustomize" {
+            return None;
         }
-    })
+        words.remove(0);
+    }
+    Some(
+        match crate::kustomize::parse(Kustomize::command(), &words) {
+            Ok(Kustomize { command, .. }) => match command {
+                Command::Build(arguments) => run(*arguments),
+                Command::Config(command) => command.run(),
+                Command::Other(command) => command.run(),
+            },
+            Err(code) => code,
+        },
+    )
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {

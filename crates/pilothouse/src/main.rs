@@ -6,6 +6,7 @@ mod control;
 mod credentials;
 mod data;
 mod flags;
+mod kustomize;
 mod recording;
 mod serve;
 mod storage;
@@ -36,6 +37,8 @@ enum Command {
     /// Keep settings, as whether builds are counted
     #[command(subcommand)]
     Config(usage_command::Config),
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, completion
+    Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Print a kubeconfig for a data directory's server, or merge it into yours
@@ -46,6 +49,10 @@ enum Command {
     /// Print the version
     Version(version::Arguments),
 }
+
+/// What has been taken care of before the command line is read.
+#[derive(Debug, clap::Args)]
+struct NotHere {}
 
 const EXAMPLES: &str = "\
 Begin with:
@@ -78,7 +85,10 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match command {
-            Command::Build(_) | Command::Usage(_) | Command::Config(_) => Ok(()),
+            Command::Build(_)
+            | Command::Kustomize(_)
+            | Command::Usage(_)
+            | Command::Config(_) => Ok(()),
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;
 
-use super::FileSystem;
+use super::{Entry, EntryKind, FileSystem};
 use crate::error::Error;
 use crate::paths;
 
@@ -85,6 +85,32 @@ impl FileSystem for Disk {
     fn remove_all(&self, path: &str) {
         // What stays behind is in the system's temporary directory.
         _ = fs::remove_dir_all(path);
+    }
+
+    fn entries(&self, directory: &str) -> Result<Vec<Entry>, Error> {
+        let fail = |error: &IoError| Error::new(format!("open {directory}: {}", cause(error)));
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(directory).map_err(|error| fail(&error))? {
+            let entry = entry.map_err(|error| fail(&error))?;
+            let kind = entry.file_type().map_err(|error| fail(&error))?;
+            entries.push(Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                kind: if kind.is_dir() {
+                    EntryKind::Directory
+                } else if kind.is_symlink() {
+                    EntryKind::Link
+                } else {
+                    EntryKind::File
+                },
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn make_directory(&self, path: &str) -> Result<(), Error> {
+        fs::create_dir_all(path)
+            .map_err(|error| Error::new(format!("mkdir {path}: {}", cause(&error))))
     }
 }
 

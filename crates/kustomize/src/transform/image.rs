@@ -107,7 +107,7 @@ impl Transformer for ImageTag {
 }
 
 /// Name, tag and digest.
-fn split(image: &str) -> (String, String, String) {
+pub(crate) fn split(image: &str) -> (String, String, String) {
     let slash = image.find('/').unwrap_or(0);
     let rest = &image[slash..];
     let at = rest.find('@').map(|at| at + slash);

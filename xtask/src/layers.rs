@@ -16,7 +16,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "yaml"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
-    ("admission", &["auth", "json", "merge", "meta"]),
+    ("telemetry", &["json", "yaml"]),
+    (
+        "admission",
+        &["auth", "json", "merge", "meta", "telemetry"],
+    ),
     (
         "apiserver",
         &[
@@ -29,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "resources",
             "schema",
             "store",
+            "telemetry",
             "yaml",
         ],
     ),
@@ -37,10 +42,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["apiserver", "auth", "json", "meta", "resources"],
     ),
     ("store", &[]),
-    ("store-etcd", &["store"]),
+    ("store-etcd", &["store", "telemetry"]),
     (
         "testkit",
-        &["apiserver", "auth", "pilothouse", "store", "store-etcd"],
+        &[
+            "apiserver",
+            "auth",
+            "pilothouse",
+            "store",
+            "store-etcd",
+            "telemetry",
+        ],
     ),
     (
         "pilothouse",
@@ -54,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "meta",
             "store",
             "store-etcd",
+            "telemetry",
             "yaml",
         ],
     ),

@@ -1,0 +1,1 @@
+//! W3C Trace Context, level 2, and Baggage.

@@ -1,0 +1,1 @@
+//! The recorder: what one request did, and when.

@@ -16,11 +16,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "yaml"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
-    ("telemetry", &["json", "yaml"]),
-    (
-        "admission",
-        &["auth", "json", "merge", "meta", "telemetry"],
-    ),
+    ("telemetry", &["json", "meta", "yaml"]),
+    ("admission", &["auth", "json", "merge", "meta", "telemetry"]),
     (
         "apiserver",
         &[

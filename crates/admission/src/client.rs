@@ -131,6 +131,11 @@ impl Target {
         format!("https://{host}{port}{path}{}", query.unwrap_or_default())
     }
 
+    /// Where it is, with the port, as metrics have it.
+    pub fn host(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     /// Sends the body and reads the whole answer, both within `timeout`.
     pub async fn post(
         &self,

@@ -13,6 +13,7 @@ use store::{Condition, Entry, Txn};
 use crate::body::Body;
 use crate::filter::Filter;
 use crate::incoming::RequestBody;
+use crate::metrics::Operation as Stored;
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
@@ -180,7 +181,7 @@ pub(crate) async fn delete(
                     return Ok(deleted(value, entry.modified, true));
                 }
                 let txn = txn.put_leased(key.clone(), value, entry.lease);
-                match write.api.store.txn(txn).await {
+                match write.api.commit(Stored::Update, resource, txn).await {
                     Ok(done) => {
                         // Now it is removed. We changed it ourselves.
                         let wanted = options.preconditions.as_mut();
@@ -203,7 +204,8 @@ pub(crate) async fn delete(
         if write.options.dry_run {
             return Ok(deleted(value, entry.modified, gone));
         }
-        match write.api.store.txn(txn).await {
+        let operation = if gone { Stored::Delete } else { Stored::Update };
+        match write.api.commit(operation, resource, txn).await {
             Ok(done) => return Ok(deleted(value, done.revision, gone)),
             Err(store::Error::Conflict { .. }) => {}
             Err(error) => return Err(failure::of_store(&error)),

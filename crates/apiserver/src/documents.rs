@@ -85,10 +85,11 @@ async fn read(
     match parts {
         [""] => Some(objects(request, &discovery::paths(api))),
         ["version"] => Some(Ok(pretty(&version()))),
-        ["metrics"] => Some(Ok(respond::ok(
-            "text/plain; version=0.0.4; charset=utf-8",
-            crate::metrics::render(api),
-        ))),
+        ["metrics"] => {
+            let format = telemetry::metrics::Format::accepted(accepts(request));
+            let text = telemetry::metrics::render(&api.metrics.registry, format);
+            Some(Ok(respond::ok(format.content_type(), text)))
+        }
         ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),
         ["api", version] => resources("", version),
         ["apis", group] => discovery::group(api, group).map(|it| objects(request, &it)),

@@ -37,7 +37,7 @@ pub mod local;
 mod lookup;
 mod managed;
 pub mod masters;
-mod metrics;
+pub mod metrics;
 mod negotiate;
 mod object;
 mod openapi;

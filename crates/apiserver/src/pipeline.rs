@@ -9,12 +9,14 @@ use admission::Chain;
 use arc_swap::ArcSwap;
 use auth::serviceaccount::Issuer;
 use auth::{Attributes, Authorizer, Decision, Rbac, User, x509};
+use http::header::AUTHORIZATION;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use meta::Status;
 use meta::gvk::GroupResource;
 use store::{LeaseId, Store};
+use telemetry::metrics::{Registry, Timer};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::allocate::ServiceRanges;
@@ -25,6 +27,7 @@ use crate::encoded::Encoded;
 use crate::follow::Followers;
 use crate::incoming::RequestBody;
 use crate::lookup::Remembered;
+use crate::metrics::{Authenticated, Metrics, Tally};
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::{Noted, RequestLog};
@@ -52,6 +55,7 @@ pub struct Api {
     pub documents: documents::Documents,
     pub settings: Settings,
     pub stop: watch::Receiver<bool>,
+    pub metrics: Metrics,
     pub rbac: Arc<Rbac>,
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
@@ -74,6 +78,8 @@ pub struct Config {
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
+    /// Takes in what this API counts.
+    pub metrics: Registry,
 }
 
 #[derive(Clone, Debug)]
@@ -175,8 +181,11 @@ impl Api {
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
+        let mut tally = Tally::start();
         let mut noted = self.settings.request_log.map(Noted::new);
-        let answered = self.run(caller, &parts, body, noted.as_mut()).await;
+        let answered = self
+            .run(caller, &parts, body, noted.as_mut(), &mut tally)
+            .await;
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
@@ -193,6 +202,7 @@ impl Api {
         if let Some(noted) = noted {
             noted.tell(caller, &parts, &response);
         }
+        tally.end(&mut response, None);
         response
     }
 
@@ -202,6 +212,7 @@ impl Api {
         parts: &Parts,
         body: RequestBody,
         mut noted: Option<&mut Noted>,
+        tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
@@ -215,10 +226,18 @@ impl Api {
             // Another server may just have made the account that a token stands for.
             Err(_) if self.store.is_shared() => {
                 self.latest().await?;
-                self.authenticate(caller, &parts.headers)?
+                self.authenticate(caller, &parts.headers)
             }
-            known => known?,
+            known => known,
         };
+        let took = tally.started.nanos();
+        let who = match &user {
+            Ok(user) => Authenticated::As(user),
+            Err(_) if parts.headers.contains_key(AUTHORIZATION) => Authenticated::Error,
+            Err(_) => Authenticated::Not,
+        };
+        self.metrics.access.authenticated(who, took);
+        let user = user?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
@@ -237,13 +256,24 @@ impl Api {
         };
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
-            Caller::Remote { .. } => self.limit(&parts.method, &info)?,
+            Caller::Remote { .. } => {
+                let slot = self.limit(&parts.method, &info);
+                if slot.is_err() {
+                    let served = self.is_served(&info);
+                    self.metrics.requests.dropped(&info, parts, served);
+                }
+                slot?
+            }
             Caller::Local(_) => None,
         };
-        let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
-        if let Err(status) = allowed {
-            return Ok(forbidden(&status, &parts.headers));
+        let asked = attributes(&user, &method, &info, &query);
+        let deciding = Timer::start();
+        let decision = self.authorize(asked).await;
+        self.metrics.access.authorized(&decision, deciding.nanos());
+        if !decision.allowed() {
+            return Ok(forbidden(&refusal(&asked, &decision), &parts.headers));
         }
+        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let Some(resource) = &info.resource else {
             let ask = documents::Request {
                 user: &user,
@@ -252,6 +282,7 @@ impl Api {
                 headers: &parts.headers,
                 method: &parts.method,
             };
+            tally.series = self.metrics.requests.path(&ask);
             return Box::pin(documents::answer(self, &ask)).await;
         };
         if info.path.starts_with("//") {
@@ -284,11 +315,13 @@ impl Api {
             method: &parts.method,
             warnings: &warnings,
         };
+        tally.series = self.metrics.requests.resource(&ask);
         let answered = if resource.verb == Verb::Watch {
             verbs::answer(self, &ask, body).await
         } else {
             let answered = tokio::time::timeout(deadline, verbs::answer(self, &ask, body));
             answered.await.unwrap_or_else(|_| {
+                self.metrics.requests.timed_out(&info, parts);
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
                     0,
@@ -298,6 +331,11 @@ impl Api {
         let mut response =
             answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
         respond::warn(&mut response, &warnings.take());
+        tally.waited = warnings.waited();
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            // Nobody handled it.
+            tally.series = None;
+        }
         Ok(response)
     }
 
@@ -315,6 +353,18 @@ impl Api {
         find()
     }
 
+    /// Whether it is about a resource that we know.
+    fn is_served(&self, info: &RequestInfo<'_>) -> bool {
+        let catalog = self.catalog.load();
+        let known = |it: &ResourceRequest<'_>| catalog.get(&it.group, &it.version, &it.resource);
+        info.resource.as_ref().is_some_and(|it| {
+            let row = known(it);
+            row.is_some_and(|row| {
+                it.subresource.is_empty() || row.subresource(&it.subresource).is_some()
+            })
+        })
+    }
+
     /// A place among those that are served now; watches take none.
     fn limit(
         &self,
@@ -329,10 +379,19 @@ impl Api {
             return Ok(None);
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
-        let room = if reads { &self.reading } else { &self.writing };
-        room.try_acquire()
-            .map(Some)
-            .map_err(|_| Status::too_many_requests("Too many requests, please try again later.", 1))
+        let (settings, inflight) = (&self.settings, &self.metrics.inflight);
+        let (room, most, used) = if reads {
+            let most = settings.max_requests_inflight;
+            (&self.reading, most, &inflight.reading)
+        } else {
+            let most = settings.max_mutating_requests_inflight;
+            (&self.writing, most, &inflight.writing)
+        };
+        let slot = room.try_acquire().map_err(|_| {
+            Status::too_many_requests("Too many requests, please try again later.", 1)
+        })?;
+        used.note(limit(most).saturating_sub(room.available_permits()));
+        Ok(Some(slot))
     }
 
     /// Errs with the refusal that upstream would send.
@@ -341,10 +400,7 @@ impl Api {
         if decision.allowed() {
             return Ok(());
         }
-        let resource = GroupResource::new(attributes.api_group, attributes.resource);
-        let mut status = Status::forbidden(&resource, attributes.name, "");
-        status.message = auth::forbidden::message(&attributes, &decision.reason);
-        Err(status)
+        Err(refusal(&attributes, &decision))
     }
 
     /// Asks again before it says no: the right may be so new that it is not learned yet.
@@ -373,6 +429,7 @@ impl Api {
             writing: places(settings.max_mutating_requests_inflight),
             settings,
             stop,
+            metrics: Metrics::new(parts.metrics),
             rbac: parts.rbac,
             issuer: parts.issuer,
             event_lease: tokio::sync::Mutex::default(),
@@ -467,6 +524,14 @@ fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Dur
     }
 }
 
+/// As upstream says no.
+fn refusal(attributes: &Attributes<'_>, decision: &Decision) -> Status {
+    let resource = GroupResource::new(attributes.api_group, attributes.resource);
+    let mut status = Status::forbidden(&resource, attributes.name, "");
+    status.message = auth::forbidden::message(attributes, &decision.reason);
+    status
+}
+
 fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
     let mut response = respond::failed(status, headers);
     let nosniff = HeaderValue::from_static("nosniff");
@@ -476,11 +541,16 @@ fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
     response
 }
 
-fn places(limit: usize) -> Semaphore {
-    Semaphore::new(match limit {
+fn places(most: usize) -> Semaphore {
+    Semaphore::new(limit(most))
+}
+
+/// Zero is no limit.
+fn limit(most: usize) -> usize {
+    match most {
         0 => Semaphore::MAX_PERMITS,
-        limit => limit.min(Semaphore::MAX_PERMITS),
-    })
+        most => most.min(Semaphore::MAX_PERMITS),
+    }
 }
 
 /// What every answer about a kind that is on its way out says.

@@ -13,6 +13,7 @@ use meta::gvk::GroupVersionKind;
 use store::{Condition, Entry, Txn};
 
 use crate::catalog::Resource;
+use crate::metrics::Operation as Stored;
 use crate::pipeline::{Api, Ask};
 use crate::{allocate, convert, failure, guard, managed, object, strategy};
 
@@ -146,7 +147,7 @@ impl<'a> Write<'a> {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         let done = self.api.admission.admit(request, admitting).await;
-        self.ask.warnings.add(admitting.warnings.drain(..));
+        self.gather(admitting);
         done
     }
 
@@ -156,8 +157,14 @@ impl<'a> Write<'a> {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         let done = self.api.admission.validate(request, admitting).await;
-        self.ask.warnings.add(admitting.warnings.drain(..));
+        self.gather(admitting);
         done
+    }
+
+    fn gather(&self, admitting: &mut Admitting) {
+        self.ask.warnings.add(admitting.warnings.drain(..));
+        let waited = std::mem::take(&mut admitting.waited);
+        self.ask.warnings.add_wait(waited);
     }
 
     fn resource(&self) -> &Resource {
@@ -243,7 +250,8 @@ impl<'a> Write<'a> {
         let txn = Txn::new()
             .when(Condition::Absent(key.clone().into()))
             .put_leased(key.clone(), value.clone(), lease);
-        match self.api.store.txn(beside.add_to(txn)).await {
+        let txn = beside.add_to(txn);
+        match self.api.commit(Stored::Create, resource, txn).await {
             Ok(done) => Ok(self.written(key, value, done.revision, true)),
             Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
                 // Somebody else took the same address or port in this moment.
@@ -377,7 +385,7 @@ impl<'a> Write<'a> {
         } else {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
-        match self.api.store.txn(txn).await {
+        match self.api.commit(Stored::Update, resource, txn).await {
             Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
             Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
             Err(error) => Err(failure::of_store(&error)),

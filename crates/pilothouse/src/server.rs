@@ -19,6 +19,7 @@ use auth::token_file::StaticTokens;
 use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
 use store::Store;
+use telemetry::metrics::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -71,6 +72,8 @@ pub struct Options {
     pub shutdown_delay: Duration,
     /// How long requests may take to finish then.
     pub grace: Duration,
+    /// Takes in all that is counted.
+    pub metrics: Registry,
 }
 
 impl Options {
@@ -101,6 +104,7 @@ impl Options {
             kubeconfig: None,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(10),
+            metrics: Registry::default(),
         }
     }
 }
@@ -159,6 +163,7 @@ impl Server {
             stopped.clone(),
         ));
         apiserver::follow::start(&api, &rbac);
+        apiserver::metrics::follow(&api);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),

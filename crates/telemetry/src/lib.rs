@@ -4,4 +4,11 @@
 
 pub mod context;
 pub mod export;
+mod ids;
+pub mod logs;
+pub mod metrics;
+mod protobuf;
+mod text;
 pub mod trace;
+
+pub use ids::Ids;

@@ -1,5 +1,7 @@
 //! One call of one webhook.
 
+use std::time::{Duration, Instant};
+
 use json::Value;
 use meta::Status;
 
@@ -7,6 +9,7 @@ use super::hook::DryRun;
 use super::matching::Invocation;
 use super::review::{self, Objects, Response};
 use super::{Caller, Hook};
+use crate::metrics::{Called, Outcome, Phase};
 use crate::{Admitting, Request};
 
 const AGENT: &str = "kube-apiserver-admission";
@@ -23,6 +26,7 @@ pub(super) enum Failure {
 /// What a webhook said beside its decision.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
+    pub took: Duration,
     pub warnings: Vec<String>,
     pub audit_annotations: Vec<(String, String)>,
 }
@@ -59,7 +63,9 @@ pub(super) async fn call(
     mutating: bool,
 ) -> (Result<Response, Failure>, Beside) {
     let mut beside = Beside::default();
+    let started = Instant::now();
     let result = ask(caller, invocation, request, objects, mutating).await;
+    beside.took = started.elapsed();
     let result = result.and_then(|mut response| {
         let name = &invocation.hook.name;
         beside.warnings = std::mem::take(&mut response.warnings);
@@ -70,6 +76,22 @@ pub(super) async fn call(
             return Ok(response);
         }
         Err(Failure::Refused(review::denied(name, &response.status)))
+    });
+    let ignored = invocation.hook.ignore;
+    caller.metrics.webhook(Called {
+        name: &invocation.hook.name,
+        phase: if mutating {
+            Phase::Admit
+        } else {
+            Phase::Validate
+        },
+        operation: request.operation,
+        took: beside.took,
+        outcome: match &result {
+            Ok(_) => Outcome::Allowed,
+            Err(Failure::Refused(status)) => Outcome::Refused(status.code),
+            Err(Failure::Calling(_)) => Outcome::Failed { ignored },
+        },
     });
     (result, beside)
 }
@@ -106,7 +128,10 @@ async fn ask(
     let review: Value = review::request(version, &uid, invocation, request, objects);
     let body = json::to_vec(&review).into();
     let failed = |why: String| Failure::Calling(format!("failed to call webhook: {why}"));
+    let sent = Instant::now();
     let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
+    let code = answer.as_ref().ok().map(|it| it.code);
+    caller.metrics.sent(&target.host(), code, sent.elapsed());
     let review = review::decode(&answer.map_err(failed)?).map_err(failed)?;
     review::check_types(&review, version).map_err(failed)?;
     let invalid =

@@ -103,6 +103,7 @@ async fn one(
     }
     let round = u8::from(state.running);
     let (result, beside) = call(&hooks.caller, &found, request, Objects { new, old }, true).await;
+    admitting.waited += beside.took;
     beside.add_to(admitting);
     let result = result.and_then(|response| patch(&found, versioned, &response));
     let changed = matches!(result, Ok(Some(_)));

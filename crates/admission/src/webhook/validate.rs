@@ -42,6 +42,8 @@ pub(super) async fn all(
         Box::pin(work) as Called<'_>
     });
     let results = join(work.collect()).await;
+    let slowest = results.iter().map(|(_, beside)| beside.took).max();
+    admitting.waited += slowest.unwrap_or_default();
     let mut first = None;
     for (index, ((result, beside), (invocation, _))) in results.into_iter().zip(&calls).enumerate()
     {

@@ -121,9 +121,11 @@ pub(super) fn config(
             random: apiserver::random::number,
             targets: Arc::default(),
             conditions: None,
+            metrics: Arc::new(admission::Metrics::new(&options.metrics)),
         }),
         documents,
         settings: options.settings,
+        metrics: options.metrics,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::Operation;
 
 labels!(pub Step { operation, rejected, r#type });
 labels!(pub Named { name, operation, rejected, r#type });
-labels!(pub Rejection { error_type, name, operation, rejection_code, r#type });
+labels!(pub Refusal { error_type, name, operation, rejection_code, r#type });
 labels!(pub Asked { code, name, operation, rejected, r#type });
 labels!(pub FailedOpen { name, r#type });
 labels!(pub Sent { code, host, method });
@@ -27,7 +27,7 @@ pub struct Metrics {
     step: Family<Step<'static>, Histogram>,
     controller: Family<Named<'static>, Histogram>,
     webhook: Family<Named<'static>, Histogram>,
-    rejections: Family<Rejection<'static>, Counter>,
+    rejections: Family<Refusal<'static>, Counter>,
     asked: Family<Asked<'static>, Counter>,
     failed_open: Family<FailedOpen<'static>, Counter>,
     sent: Family<Sent<'static>, Counter>,
@@ -186,7 +186,7 @@ impl Metrics {
         let code = code.to_string();
         let rejected = flag(refused.is_some());
         if let Some(error_type) = refused {
-            let rejection = Rejection {
+            let rejection = Refusal {
                 error_type,
                 name,
                 operation,

@@ -182,6 +182,7 @@ impl Api {
         body: RequestBody,
     ) -> Response<Body> {
         let mut tally = Tally::start();
+        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let mut noted = self.settings.request_log.map(Noted::new);
         let answered = self
             .run(caller, &parts, body, noted.as_mut(), &mut tally)
@@ -222,22 +223,7 @@ impl Api {
             Caller::Local(_) => OWN_DEADLINE,
         };
         let deadline = deadline(&query, &info, most)?;
-        let user = match self.authenticate(caller, &parts.headers) {
-            // Another server may just have made the account that a token stands for.
-            Err(_) if self.store.is_shared() => {
-                self.latest().await?;
-                self.authenticate(caller, &parts.headers)
-            }
-            known => known,
-        };
-        let took = tally.started.nanos();
-        let who = match &user {
-            Ok(user) => Authenticated::As(user),
-            Err(_) if parts.headers.contains_key(AUTHORIZATION) => Authenticated::Error,
-            Err(_) => Authenticated::Not,
-        };
-        self.metrics.access.authenticated(who, took);
-        let user = user?;
+        let user = self.who(caller, &parts.headers, tally).await?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
@@ -258,11 +244,7 @@ impl Api {
         let _slot = match caller {
             Caller::Remote { .. } => {
                 let slot = self.limit(&parts.method, &info);
-                if slot.is_err() {
-                    let served = self.is_served(&info);
-                    self.metrics.requests.dropped(&info, parts, served);
-                }
-                slot?
+                slot.inspect_err(|_| self.note_dropped(&info, parts))?
             }
             Caller::Local(_) => None,
         };
@@ -273,7 +255,6 @@ impl Api {
         if !decision.allowed() {
             return Ok(forbidden(&refusal(&asked, &decision), &parts.headers));
         }
-        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let Some(resource) = &info.resource else {
             let ask = documents::Request {
                 user: &user,
@@ -339,6 +320,30 @@ impl Api {
         Ok(response)
     }
 
+    async fn who(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        tally: &Tally,
+    ) -> Result<Arc<User>, Status> {
+        let user = match self.authenticate(caller, headers) {
+            // Another server may just have made the account that a token stands for.
+            Err(_) if self.store.is_shared() => {
+                self.latest().await?;
+                self.authenticate(caller, headers)
+            }
+            known => known,
+        };
+        let outcome = match &user {
+            Ok(user) => Authenticated::As(user),
+            Err(_) if headers.contains_key(AUTHORIZATION) => Authenticated::Error,
+            Err(_) => Authenticated::Not,
+        };
+        let took = tally.started.nanos();
+        self.metrics.access.authenticated(outcome, took);
+        user
+    }
+
     /// The row of a resource. One that is not known may be so new that it is not learned yet.
     async fn served(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
         let find = || {
@@ -353,16 +358,15 @@ impl Api {
         find()
     }
 
-    /// Whether it is about a resource that we know.
-    fn is_served(&self, info: &RequestInfo<'_>) -> bool {
+    /// Counts a request that there is no place for, under its own names if we know them.
+    fn note_dropped(&self, info: &RequestInfo<'_>, parts: &Parts) {
         let catalog = self.catalog.load();
-        let known = |it: &ResourceRequest<'_>| catalog.get(&it.group, &it.version, &it.resource);
-        info.resource.as_ref().is_some_and(|it| {
-            let row = known(it);
-            row.is_some_and(|row| {
-                it.subresource.is_empty() || row.subresource(&it.subresource).is_some()
-            })
-        })
+        let known = info.resource.as_ref().and_then(|it| {
+            let row = catalog.get(&it.group, &it.version, &it.resource)?;
+            Some(it.subresource.is_empty() || row.subresource(&it.subresource).is_some())
+        });
+        let requests = &self.metrics.requests;
+        requests.dropped(info, parts, known == Some(true));
     }
 
     /// A place among those that are served now; watches take none.

@@ -1,5 +1,7 @@
 //! Hot path. Who asked, and whether they may.
 
+use std::time::Duration;
+
 use auth::authorizer::Verdict;
 use auth::{Decision, User};
 use telemetry::labels;
@@ -50,7 +52,7 @@ pub(crate) struct Access {
     denied: Attempts,
     no_opinion: Attempts,
     error: Attempts,
-    pub(crate) expiration: Histogram,
+    expiration: Histogram,
 }
 
 #[derive(Debug)]
@@ -150,6 +152,12 @@ impl Access {
             None => &self.others,
         }
         .inc();
+    }
+
+    /// Somebody came with a certificate that counts for so many seconds more.
+    pub(crate) fn certificate_ends_in(&self, seconds: i64) {
+        let seconds = u64::try_from(seconds).unwrap_or_default();
+        self.expiration.observe(Duration::from_secs(seconds));
     }
 
     pub(crate) fn authorized(&self, decision: &Decision, took: u64) {

@@ -31,11 +31,14 @@ pub struct Queues {
     depth: Family<Name<'static>, Gauge>,
     waited: Family<Name<'static>, Histogram>,
     worked: Family<Name<'static>, Histogram>,
-    all: Arc<Mutex<Vec<(String, Weak<Running>)>>>,
+    all: Arc<Named>,
 }
 
 /// When each of those began that are worked on now.
 type Running = Mutex<Vec<Instant>>;
+
+/// All queues by their names.
+type Named = Mutex<Vec<(String, Weak<Running>)>>;
 
 /// The series of one queue.
 #[derive(Debug)]
@@ -51,7 +54,7 @@ pub struct QueueSeries {
 impl Queues {
     pub(super) fn new(registry: &Registry) -> Self {
         let beta = |name, help| Desc::new(name, Stability::Beta, help);
-        let all: Arc<Mutex<Vec<(String, Weak<Running>)>>> = Arc::default();
+        let all: Arc<Named> = Arc::default();
         let asked = |read: fn(&[f64]) -> f64| {
             let all = all.clone();
             move || observed(&all, read)
@@ -154,7 +157,7 @@ impl QueueSeries {
     }
 }
 
-fn observed(all: &Mutex<Vec<(String, Weak<Running>)>>, read: fn(&[f64]) -> f64) -> Collected {
+fn observed(all: &Named, read: fn(&[f64]) -> f64) -> Collected {
     let all = lock(all);
     let all = all.iter().filter_map(|(name, running)| {
         let running = running.upgrade()?;

@@ -6,7 +6,7 @@ use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, 
 use super::Kind;
 use crate::catalog::Resource;
 
-labels!(pub(crate) Version { group, resource, version });
+labels!(pub(crate) Served { group, resource, version });
 labels!(pub(crate) Scoped { group, resource, scope, version });
 
 const SIZES: &[f64] = &[
@@ -19,8 +19,8 @@ const INITIAL: &[f64] = &[
 
 #[derive(Debug)]
 pub(crate) struct Watches {
-    total: Family<Version<'static>, Counter>,
-    sizes: Family<Version<'static>, Histogram>,
+    total: Family<Served<'static>, Counter>,
+    sizes: Family<Served<'static>, Histogram>,
     initial: Family<Kind<'static>, Counter>,
     list: Family<Scoped<'static>, Histogram>,
     terminated: Family<Kind<'static>, Counter>,
@@ -80,7 +80,7 @@ impl Watches {
     /// The handles of a row, made at its first watch.
     pub(crate) fn of<'a>(&self, resource: &'a Resource) -> &'a WatchSeries {
         resource.series.watches.get_or_init(|| {
-            let version = Version {
+            let version = Served {
                 group: &resource.group,
                 resource: &resource.plural,
                 version: &resource.version,

@@ -158,7 +158,7 @@ impl<'a> Reported<'a> {
             "/openapi/v3" => ("openapi/v3", ""),
             path if path.starts_with("/openapi/v3/") => ("openapi/v3/", ""),
             "/api" | "/apis" if documents::accepts(request).contains("g=apidiscovery.k8s.io") => {
-                (request.path, APISERVER)
+                (&request.path[1..], APISERVER)
             }
             _ => return None,
         };

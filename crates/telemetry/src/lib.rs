@@ -4,4 +4,5 @@
 
 pub mod context;
 pub mod export;
+pub mod otlp;
 pub mod trace;

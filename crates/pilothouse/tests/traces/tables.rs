@@ -210,7 +210,11 @@ async fn verbs() {
         "GetByKey success",
     ];
     check(&spans, ("cacher.Get", &key, &events));
+}
 
+#[tokio::test]
+async fn lists_and_watches() {
+    let world = world(ALL).await;
     let spans = one(&world, (Method::GET, NODES), JSON, &Value::Null).await;
     check_frame(&spans, "GET /api/v1/nodes", NODES, "GET", "List");
     check(
@@ -235,11 +239,7 @@ async fn verbs() {
         ),
     );
     check(&spans, ("SerializeObject", &answer(NODES, "GET"), WRITTEN));
-}
 
-#[tokio::test]
-async fn watches() {
-    let world = world(ALL).await;
     let query = "watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
     let path = format!("{NODES}?{query}");
     let spans = one(&world, (Method::GET, &path), JSON, &Value::Null).await;

@@ -2,6 +2,7 @@
 
 use http::{Method, StatusCode};
 use json::Value;
+use telemetry::trace::Sampling;
 
 use crate::{ALL, ask, caller, named, recorded, text, world};
 
@@ -27,6 +28,7 @@ enum Fate {
 
 #[tokio::test]
 async fn table() {
+    let world = world(ALL).await;
     let privileged = ["system:masters", "system:monitoring"];
     for (per_million, group, header, expected) in [
         (0, privileged[0], Some(SAMPLED), Fate::Child),
@@ -41,7 +43,8 @@ async fn table() {
         (ALL, "dev", None, Fate::Root(0)),
         (ALL, "system:unauthenticated", Some(SAMPLED), Fate::Root(1)),
     ] {
-        let world = world(per_million).await;
+        let tracer = &world.server.api.tracer;
+        tracer.set(Some(Sampling { per_million }));
         recorded(&world);
         let headers: Vec<_> = header.into_iter().collect();
         let who = caller("somebody", &[group]);

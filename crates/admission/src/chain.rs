@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use meta::Status;
 use telemetry::metrics::Timer;
+use telemetry::trace::{self, Role, Scope};
 
 use crate::metrics::{Held, Metrics, Phase};
 use crate::{Admitting, Outcome, Plugin, Request};
@@ -81,15 +82,11 @@ impl Chain {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        let mut timer = Timer::start();
         for it in self.handling(request) {
-            let done = match it.plugin.admit(request, admitting) {
-                Outcome::Nothing => continue,
-                Outcome::Now(result) => result,
-                Outcome::Later(result) => result.await,
-            };
-            self.note(it, Phase::Admit, request, done.is_err(), timer.lap());
-            done?;
+            let started = Timer::start();
+            let outcome = it.plugin.admit(request, admitting);
+            self.settle(it, Phase::Admit, request, (started, outcome))
+                .await?;
         }
         Ok(())
     }
@@ -117,15 +114,11 @@ impl Chain {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        let mut timer = Timer::start();
         for it in self.handling(request) {
-            let done = match it.plugin.validate(request, admitting) {
-                Outcome::Nothing => continue,
-                Outcome::Now(result) => result,
-                Outcome::Later(result) => result.await,
-            };
-            self.note(it, Phase::Validate, request, done.is_err(), timer.lap());
-            done?;
+            let started = Timer::start();
+            let outcome = it.plugin.validate(request, admitting);
+            self.settle(it, Phase::Validate, request, (started, outcome))
+                .await?;
         }
         Ok(())
     }
@@ -134,13 +127,39 @@ impl Chain {
         self.plugins.iter().filter(|it| it.plugin.handles(request))
     }
 
-    fn note(&self, it: &Timed, phase: Phase, request: &Request<'_>, rejected: bool, took: u64) {
+    /// What a plugin says, with a span and a time for whoever says anything.
+    async fn settle(
+        &self,
+        it: &Timed,
+        phase: Phase,
+        request: &Request<'_>,
+        (started, outcome): (Timer, Outcome<'_>),
+    ) -> Result<(), Status> {
+        let name = it.plugin.name();
+        let span = || trace::span_from(name, Scope::Own, Role::Plain, started.tick());
+        let span = match outcome {
+            Outcome::Nothing => return Ok(()),
+            _ => trace::is_recording().then(span),
+        };
+        let result = match outcome {
+            Outcome::Nothing => Ok(()),
+            Outcome::Now(result) => result,
+            Outcome::Later(result) => result.await,
+        };
+        if let Some(span) = span {
+            span.set("phase", || phase.as_str());
+            if result.is_err() {
+                span.set("refused", || true);
+            }
+        }
         let held = match phase {
             Phase::Admit => &it.admit,
             Phase::Validate => &it.validate,
         };
-        let (name, operation) = (it.plugin.name(), request.operation);
+        let (operation, rejected) = (request.operation, result.is_err());
+        let took = started.nanos();
         self.metrics
             .plugin(held, name, phase, operation, rejected, took);
+        result
     }
 }

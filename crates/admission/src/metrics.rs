@@ -41,7 +41,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Admit => "admit",
             Self::Validate => "validate",

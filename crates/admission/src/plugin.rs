@@ -129,7 +129,7 @@ pub trait Kinds: Send + Sync + fmt::Debug {
 
 /// What a plugin says: mostly at once, sometimes after asking others.
 pub enum Outcome<'a> {
-    /// This is no phase of the plugin's.
+    /// It has nothing to say in this phase.
     Nothing,
     Now(Result<(), Status>),
     Later(BoxFuture<'a, Result<(), Status>>),

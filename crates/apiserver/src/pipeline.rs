@@ -1,6 +1,8 @@
 //! One request from end to end, top-down.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +19,7 @@ use meta::Status;
 use meta::gvk::GroupResource;
 use store::{LeaseId, Store};
 use telemetry::metrics::{Registry, Timer};
+use telemetry::trace::{self, Tracer};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::allocate::ServiceRanges;
@@ -32,6 +35,7 @@ use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
+use crate::traced::{self, SERVER_TIMING, Told};
 use crate::warnings::Warnings;
 use crate::{clock, documents, gzip, random, respond, verbs};
 
@@ -59,6 +63,7 @@ pub struct Api {
     pub rbac: Arc<Rbac>,
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
@@ -75,6 +80,7 @@ pub struct Config {
     pub authorizer: Arc<dyn Authorizer>,
     pub rbac: Arc<Rbac>,
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
@@ -184,17 +190,25 @@ impl Api {
         let mut tally = Tally::start();
         tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let mut noted = self.settings.request_log.map(Noted::new);
-        let answered = self
-            .run(caller, &parts, body, noted.as_mut(), &mut tally)
-            .await;
+        let mut trace = self.tracer.request();
+        let answered = {
+            let run = self.run(caller, &parts, body, noted.as_mut(), &mut tally);
+            let mut run = pin!(run);
+            poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
+        };
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = id {
-            response.headers_mut().insert(AUDIT_ID, id);
+        if let Some(id) = &id {
+            response.headers_mut().insert(AUDIT_ID, id.clone());
+        }
+        if let Some(timing) = trace.server_timing()
+            && let Ok(timing) = HeaderValue::from_bytes(&timing)
+        {
+            response.headers_mut().insert(SERVER_TIMING, timing);
         }
         gzip::negotiate(&parts.headers, &mut response);
         if parts.method == Method::HEAD {
@@ -203,7 +217,8 @@ impl Api {
         if let Some(noted) = noted {
             noted.tell(caller, &parts, &response);
         }
-        tally.end(&mut response, None);
+        tally.end(&mut response, trace.ids());
+        trace.finish(|| Told::new(caller, parts, &response, id));
         response
     }
 
@@ -215,6 +230,7 @@ impl Api {
         mut noted: Option<&mut Noted>,
         tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
+        let started = self.tracer.is_on().then(trace::now);
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -223,10 +239,14 @@ impl Api {
             Caller::Local(_) => OWN_DEADLINE,
         };
         let deadline = deadline(&query, &info, most)?;
-        let user = self.who(caller, &parts.headers, tally).await?;
+        let known = self.who(caller, &parts.headers, tally).await;
+        let sender = known.as_deref().ok();
+        traced::begin(&self.tracer, &parts.headers, sender, started);
+        let user = known?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
+        let _impersonation = traced::station("impersonation");
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
@@ -240,6 +260,7 @@ impl Api {
             Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
             Err(status) => return Err(status),
         };
+        let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
             Caller::Remote { .. } => {
@@ -248,6 +269,7 @@ impl Api {
             }
             Caller::Local(_) => None,
         };
+        let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
         let deciding = Timer::start();
         let decision = self.authorize(asked).await;
@@ -436,6 +458,7 @@ impl Api {
             metrics: Metrics::new(parts.metrics),
             rbac: parts.rbac,
             issuer: parts.issuer,
+            tracer: parts.tracer,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),

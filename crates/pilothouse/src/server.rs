@@ -19,7 +19,9 @@ use auth::token_file::StaticTokens;
 use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
 use store::Store;
+use telemetry::export::Queue;
 use telemetry::metrics::Registry;
+use telemetry::trace::Tracer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -29,6 +31,9 @@ pub use reload::Watched;
 use crate::pki;
 use reload::Reload;
 use setup::{certificates, key};
+
+/// Traces that may wait for their export.
+const QUEUE: usize = 32 << 10;
 
 /// How a server is set up. [`Options::new`] has the defaults.
 #[derive(Debug)]
@@ -55,6 +60,8 @@ pub struct Options {
     /// Which admission plugins run.
     pub admission: Plugins,
     pub settings: Settings,
+    /// What becomes of traces; off by default.
+    pub tracer: Arc<Tracer>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -95,6 +102,7 @@ impl Options {
             anonymous: true,
             admission: Plugins::default(),
             settings: Settings::default(),
+            tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,

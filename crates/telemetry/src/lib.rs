@@ -7,6 +7,7 @@ pub mod export;
 mod ids;
 pub mod logs;
 pub mod metrics;
+pub mod otlp;
 mod protobuf;
 mod text;
 pub mod trace;

@@ -16,10 +16,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "yaml"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
-    ("telemetry", &["json", "yaml"]),
+    ("config", &["json", "meta", "yaml"]),
+    ("egress", &["auth", "config", "json", "meta"]),
+    ("telemetry", &["config", "egress", "json", "meta", "yaml"]),
     (
         "admission",
-        &["auth", "json", "merge", "meta", "telemetry"],
+        &["auth", "egress", "json", "merge", "meta", "telemetry"],
     ),
     (
         "apiserver",
@@ -61,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "controllers",
+            "egress",
             "json",
             "kustomize",
             "meta",

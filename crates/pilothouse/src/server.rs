@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use admission::Plugins;
+use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
@@ -18,6 +19,7 @@ use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
 use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
+use egress::{Network, Selector};
 use store::Store;
 use telemetry::export::Queue;
 use telemetry::metrics::Registry;
@@ -62,6 +64,8 @@ pub struct Options {
     pub settings: Settings,
     /// What becomes of traces; off by default.
     pub tracer: Arc<Tracer>,
+    /// How other networks are reached.
+    pub egress: Selector,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -103,6 +107,7 @@ impl Options {
             admission: Plugins::default(),
             settings: Settings::default(),
             tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
+            egress: Selector::default(),
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,
@@ -166,11 +171,13 @@ impl Server {
             renewed: setup::rewrite(&options, address),
         }));
         let rbac = Arc::new(Rbac::new());
+        let cluster = options.egress.dialer(Network::Cluster).clone();
+        let targets = Arc::new(Targets::new(cluster));
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, address)?,
+            setup::config(options, clients, &rbac, targets.clone(), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, &rbac);
+        apiserver::follow::start(&api, &rbac, targets);
         apiserver::metrics::follow(&api);
         let client = Local::new(
             api.clone(),

@@ -85,9 +85,14 @@ async fn read(
     match parts {
         [""] => Some(objects(request, &discovery::paths(api))),
         ["version"] => Some(Ok(pretty(&version()))),
-        ["metrics"] => {
+        ["metrics", rest @ ..] if api.settings.serve_metrics => {
+            let registry = match rest {
+                [] => &api.metrics.registry,
+                ["slis"] => &api.metrics.slis,
+                _ => return None,
+            };
             let format = telemetry::metrics::Format::accepted(accepts(request));
-            let text = telemetry::metrics::render(&api.metrics.registry, format);
+            let text = telemetry::metrics::render(registry, format);
             Some(Ok(respond::ok(format.content_type(), text)))
         }
         ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),

@@ -27,6 +27,8 @@ use watches::Watches;
 #[derive(Debug)]
 pub struct Metrics {
     pub registry: Registry,
+    /// What `/metrics/slis` shows: health checks, which upstream keeps apart.
+    pub slis: Registry,
     pub(crate) requests: Requests,
     pub(crate) access: Access,
     pub(crate) storage: Storage,
@@ -52,6 +54,7 @@ pub(crate) const LATENCIES: &[f64] = &[
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
         register_process(&registry);
+        let slis = Registry::default();
         let handshake_errors = registry.counter::<()>(Desc::new(
             "apiserver_tls_handshake_errors_total",
             Stability::Alpha,
@@ -63,7 +66,8 @@ impl Metrics {
             storage: Storage::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
-            health: Health::new(&registry),
+            health: Health::new(&slis),
+            slis,
             handshake_errors: handshake_errors.with(&()),
             queues: Queues::new(&registry),
             registry,

@@ -10,17 +10,15 @@ use std::time::{Duration, Instant};
 use admission::Chain;
 use arc_swap::ArcSwap;
 use auth::serviceaccount::Issuer;
-use auth::{Attributes, Authorizer, Decision, Rbac, User, x509};
-use http::header::AUTHORIZATION;
+use auth::{Attributes, Authorizer, Rbac, User, x509};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use meta::Status;
-use meta::gvk::GroupResource;
 use store::{LeaseId, Store};
-use telemetry::metrics::{Registry, Timer};
-use telemetry::trace::{self, Tracer};
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use telemetry::metrics::Registry;
+use telemetry::trace::Tracer;
+use tokio::sync::watch;
 
 use crate::allocate::ServiceRanges;
 use crate::authenticate::Authentication;
@@ -28,16 +26,17 @@ use crate::body::Body;
 use crate::catalog::{Catalog, Resource};
 use crate::encoded::Encoded;
 use crate::follow::Followers;
+use crate::gate::Places;
 use crate::incoming::RequestBody;
 use crate::lookup::Remembered;
-use crate::metrics::{Authenticated, Metrics, Tally};
+use crate::metrics::{Metrics, Tally};
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
 use crate::traced::{self, SERVER_TIMING, Told};
 use crate::warnings::Warnings;
-use crate::{clock, documents, gzip, random, respond, verbs};
+use crate::{clock, debug_flags, documents, gzip, random, respond, verbs};
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -68,8 +67,7 @@ pub struct Api {
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
     leaving: AtomicBool,
-    reading: Semaphore,
-    writing: Semaphore,
+    pub(crate) places: Places,
 }
 
 /// What an API is made of.
@@ -117,6 +115,8 @@ pub struct Settings {
     pub max_streams: u32,
     /// Told of every request.
     pub request_log: Option<RequestLog>,
+    /// Numbers can be read at `/metrics`.
+    pub serve_metrics: bool,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -139,6 +139,7 @@ impl Default for Settings {
             // As Go's server offers.
             max_streams: 250,
             request_log: None,
+            serve_metrics: true,
             accept_unchecked_rules: false,
         }
     }
@@ -189,7 +190,8 @@ impl Api {
     ) -> Response<Body> {
         let mut tally = Tally::start();
         tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
-        let mut noted = self.settings.request_log.map(Noted::new);
+        let log = self.settings.request_log.filter(|it| (it.enabled)());
+        let mut noted = log.map(Noted::new);
         let mut trace = self.tracer.request();
         let answered = {
             let run = self.run(caller, &parts, body, noted.as_mut(), &mut tally);
@@ -215,7 +217,7 @@ impl Api {
             *response.body_mut() = Body::empty();
         }
         if let Some(noted) = noted {
-            noted.tell(caller, &parts, &response);
+            noted.tell(caller, &parts, &response, trace.ids());
         }
         tally.end(&mut response, trace.ids());
         trace.finish(|| Told::new(caller, parts, &response, id));
@@ -230,7 +232,7 @@ impl Api {
         mut noted: Option<&mut Noted>,
         tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
-        let started = self.tracer.is_on().then(trace::now);
+        let started = self.tracer.is_on().then(|| tally.started.tick());
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -263,21 +265,18 @@ impl Api {
         let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
-            Caller::Remote { .. } => {
-                let slot = self.limit(&parts.method, &info);
-                slot.inspect_err(|_| self.note_dropped(&info, parts))?
-            }
+            Caller::Remote { .. } => self.place(parts, &info)?,
             Caller::Local(_) => None,
         };
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
-        let deciding = Timer::start();
-        let decision = self.authorize(asked).await;
-        self.metrics.access.authorized(&decision, deciding.nanos());
-        if !decision.allowed() {
-            return Ok(forbidden(&refusal(&asked, &decision), &parts.headers));
+        if let Err(status) = self.allow_request(asked).await {
+            return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
+            if debug_flags::is_path(info.path) {
+                return Ok(debug_flags::answer(&parts.method, info.path, body).await);
+            }
             let ask = documents::Request {
                 user: &user,
                 path: info.path,
@@ -318,52 +317,38 @@ impl Api {
             method: &parts.method,
             warnings: &warnings,
         };
-        tally.series = self.metrics.requests.resource(&ask);
-        let answered = if resource.verb == Verb::Watch {
-            verbs::answer(self, &ask, body).await
+        Ok(self.act(&ask, body, deadline, tally).await)
+    }
+
+    /// Has the verb answer, within its time.
+    async fn act(
+        self: &Arc<Self>,
+        ask: &Ask<'_>,
+        body: RequestBody,
+        deadline: Duration,
+        tally: &mut Tally,
+    ) -> Response<Body> {
+        tally.series = self.metrics.requests.resource(ask);
+        let answered = if ask.info.verb == Verb::Watch {
+            verbs::answer(self, ask, body).await
         } else {
-            let answered = tokio::time::timeout(deadline, verbs::answer(self, &ask, body));
+            let answered = tokio::time::timeout(deadline, verbs::answer(self, ask, body));
             answered.await.unwrap_or_else(|_| {
-                self.metrics.requests.timed_out(&info, parts);
+                self.metrics.requests.timed_out(ask);
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
                     0,
                 ))
             })
         };
-        let mut response =
-            answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
-        respond::warn(&mut response, &warnings.take());
-        tally.waited = warnings.waited();
+        let mut response = answered.unwrap_or_else(|status| respond::failed(&status, ask.headers));
+        respond::warn(&mut response, &ask.warnings.take());
+        tally.waited = ask.warnings.waited();
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             // Nobody handled it.
             tally.series = None;
         }
-        Ok(response)
-    }
-
-    async fn who(
-        &self,
-        caller: &Caller,
-        headers: &HeaderMap,
-        tally: &Tally,
-    ) -> Result<Arc<User>, Status> {
-        let user = match self.authenticate(caller, headers) {
-            // Another server may just have made the account that a token stands for.
-            Err(_) if self.store.is_shared() => {
-                self.latest().await?;
-                self.authenticate(caller, headers)
-            }
-            known => known,
-        };
-        let outcome = match &user {
-            Ok(user) => Authenticated::As(user),
-            Err(_) if headers.contains_key(AUTHORIZATION) => Authenticated::Error,
-            Err(_) => Authenticated::Not,
-        };
-        let took = tally.started.nanos();
-        self.metrics.access.authenticated(outcome, took);
-        user
+        response
     }
 
     /// The row of a resource. One that is not known may be so new that it is not learned yet.
@@ -380,64 +365,6 @@ impl Api {
         find()
     }
 
-    /// Counts a request that there is no place for, under its own names if we know them.
-    fn note_dropped(&self, info: &RequestInfo<'_>, parts: &Parts) {
-        let catalog = self.catalog.load();
-        let known = info.resource.as_ref().and_then(|it| {
-            let row = catalog.get(&it.group, &it.version, &it.resource)?;
-            Some(it.subresource.is_empty() || row.subresource(&it.subresource).is_some())
-        });
-        let requests = &self.metrics.requests;
-        requests.dropped(info, parts, known == Some(true));
-    }
-
-    /// A place among those that are served now; watches take none.
-    fn limit(
-        &self,
-        method: &Method,
-        info: &RequestInfo<'_>,
-    ) -> Result<Option<SemaphorePermit<'_>>, Status> {
-        if info
-            .resource
-            .as_ref()
-            .is_some_and(|it| it.verb == Verb::Watch)
-        {
-            return Ok(None);
-        }
-        let reads = matches!(*method, Method::GET | Method::HEAD);
-        let (settings, inflight) = (&self.settings, &self.metrics.inflight);
-        let (room, most, used) = if reads {
-            let most = settings.max_requests_inflight;
-            (&self.reading, most, &inflight.reading)
-        } else {
-            let most = settings.max_mutating_requests_inflight;
-            (&self.writing, most, &inflight.writing)
-        };
-        let slot = room.try_acquire().map_err(|_| {
-            Status::too_many_requests("Too many requests, please try again later.", 1)
-        })?;
-        used.note(limit(most).saturating_sub(room.available_permits()));
-        Ok(Some(slot))
-    }
-
-    /// Errs with the refusal that upstream would send.
-    pub async fn allow(&self, attributes: Attributes<'_>) -> Result<(), Status> {
-        let decision = self.authorize(attributes).await;
-        if decision.allowed() {
-            return Ok(());
-        }
-        Err(refusal(&attributes, &decision))
-    }
-
-    /// Asks again before it says no: the right may be so new that it is not learned yet.
-    pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
-        let decision = self.authorizer.authorize(attributes).await;
-        if decision.allowed() || self.learn().await.is_err() {
-            return decision;
-        }
-        self.authorizer.authorize(attributes).await
-    }
-
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
         Self {
@@ -451,8 +378,7 @@ impl Api {
             authorizer: parts.authorizer,
             admission: parts.admission,
             documents: parts.documents,
-            reading: places(settings.max_requests_inflight),
-            writing: places(settings.max_mutating_requests_inflight),
+            places: Places::new(&settings),
             settings,
             stop,
             metrics: Metrics::new(parts.metrics),
@@ -551,14 +477,6 @@ fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Dur
     }
 }
 
-/// As upstream says no.
-fn refusal(attributes: &Attributes<'_>, decision: &Decision) -> Status {
-    let resource = GroupResource::new(attributes.api_group, attributes.resource);
-    let mut status = Status::forbidden(&resource, attributes.name, "");
-    status.message = auth::forbidden::message(attributes, &decision.reason);
-    status
-}
-
 fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
     let mut response = respond::failed(status, headers);
     let nosniff = HeaderValue::from_static("nosniff");
@@ -566,18 +484,6 @@ fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
         .headers_mut()
         .insert("x-content-type-options", nosniff);
     response
-}
-
-fn places(most: usize) -> Semaphore {
-    Semaphore::new(limit(most))
-}
-
-/// Zero is no limit.
-fn limit(most: usize) -> usize {
-    match most {
-        0 => Semaphore::MAX_PERMITS,
-        most => most.min(Semaphore::MAX_PERMITS),
-    }
 }
 
 /// What every answer about a kind that is on its way out says.

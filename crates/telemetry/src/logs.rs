@@ -101,6 +101,11 @@ pub fn set_levels(text: &str) -> Result<(), BadLevels> {
     Ok(())
 }
 
+/// Whether a text says levels of targets.
+pub fn check_levels(text: &str) -> Result<(), BadLevels> {
+    levels::parse(text).map(drop)
+}
+
 /// Sends all that is told from now on to a collector, too.
 pub fn export(queue: Option<Arc<Queue<Entry>>>) {
     let mut place = shared().export.write();

@@ -135,9 +135,10 @@ impl Requests {
     }
 
     /// Counts a request that took too long.
-    pub(crate) fn timed_out(&self, info: &RequestInfo<'_>, parts: &Parts) {
-        let reported = Reported::unhandled(info, parts, true);
-        self.terminated(&reported, StatusCode::GATEWAY_TIMEOUT);
+    pub(crate) fn timed_out(&self, ask: &Ask<'_>) {
+        if let Some(reported) = Reported::resource(ask) {
+            self.terminated(&reported, StatusCode::GATEWAY_TIMEOUT);
+        }
     }
 
     /// Counts a request that the server ended in self-defence.

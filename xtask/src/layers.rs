@@ -82,6 +82,14 @@ const ONLY: &[(&str, &str)] = &[
     ("anyhow", "pilothouse"),
 ];
 
+/// Whatever begins like this is telemetry's, in tests too.
+const TELEMETRY: &[&str] = &[
+    "opentelemetry",
+    "tracing-opentelemetry",
+    "fastrace",
+    "prometheus",
+];
+
 pub(crate) fn check() -> Outcome {
     let mut problems = Vec::new();
     let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
@@ -110,6 +118,9 @@ pub(crate) fn check() -> Outcome {
             {
                 problems.push(format!("only {owner} may know {dependency}, not {name}"));
             }
+            if is_telemetry(&dependency) && name != "telemetry" {
+                problems.push(format!("only telemetry may know {dependency}, not {name}"));
+            }
             if !ours {
                 foreign.insert(dependency);
             }
@@ -125,6 +136,10 @@ pub(crate) fn check() -> Outcome {
     } else {
         Err(problems.join("\n       "))
     }
+}
+
+fn is_telemetry(dependency: &str) -> bool {
+    TELEMETRY.iter().any(|it| dependency.starts_with(it))
 }
 
 /// The dependencies of a manifest, each with its section. Ours are plain enough to read line by line.
@@ -146,4 +161,25 @@ fn dependencies(manifest: &str) -> Vec<(String, String)> {
 
 fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("read {path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telemetry_is_found_in_any_section() {
+        let manifest = "\
+[dependencies]
+bytes.workspace = true
+opentelemetry_sdk = \"0.33\"
+[dev-dependencies]
+tracing-opentelemetry = { version = \"0.34\" }
+[target.'cfg(unix)'.build-dependencies]
+prometheus-client = \"0.24\"
+";
+        let found = dependencies(manifest).into_iter();
+        let found = found.filter(|(_, name)| is_telemetry(name)).count();
+        assert_eq!(found, 3);
+    }
 }

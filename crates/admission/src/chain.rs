@@ -1,6 +1,7 @@
 //! All plugins, in their order.
 
 use meta::Status;
+use telemetry::trace::{self, Role, Scope, Tick};
 
 use crate::{Admitting, Outcome, Plugin, Request};
 
@@ -37,10 +38,9 @@ impl Chain {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         for plugin in self.0.iter().filter(|it| it.handles(request)) {
-            match plugin.admit(request, admitting) {
-                Outcome::Now(result) => result?,
-                Outcome::Later(result) => result.await?,
-            }
+            let start = start();
+            let outcome = plugin.admit(request, admitting);
+            settle(plugin.name(), "admit", start, outcome).await?;
         }
         Ok(())
     }
@@ -51,11 +51,40 @@ impl Chain {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         for plugin in self.0.iter().filter(|it| it.handles(request)) {
-            match plugin.validate(request, admitting) {
-                Outcome::Now(result) => result?,
-                Outcome::Later(result) => result.await?,
-            }
+            let start = start();
+            let outcome = plugin.validate(request, admitting);
+            settle(plugin.name(), "validate", start, outcome).await?;
         }
         Ok(())
     }
+}
+
+/// When a plugin begins, if anybody wants to know.
+fn start() -> Option<Tick> {
+    trace::is_recording().then(trace::now)
+}
+
+/// What a plugin says, with a span for whoever says anything.
+async fn settle(
+    name: &'static str,
+    phase: &'static str,
+    start: Option<Tick>,
+    outcome: Outcome<'_>,
+) -> Result<(), Status> {
+    let span = match outcome {
+        Outcome::Nothing => return Ok(()),
+        _ => start.map(|start| trace::span_from(name, Scope::Own, Role::Plain, start)),
+    };
+    let result = match outcome {
+        Outcome::Nothing => Ok(()),
+        Outcome::Now(result) => result,
+        Outcome::Later(result) => result.await,
+    };
+    if let Some(span) = span {
+        span.set("phase", || phase);
+        if result.is_err() {
+            span.set("refused", || true);
+        }
+    }
+    result
 }

@@ -17,6 +17,7 @@ use http_body_util::Full;
 use json::Value;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use telemetry::trace::{self, Outgoing, Span};
 
 use self::connection::Connection;
 use crate::Lookup;
@@ -155,12 +156,34 @@ impl Target {
         let explicit = self.port != 443 || matches!(self.place, Place::Service { .. });
         let url = self.url(timeout, explicit);
         let said = |why: String| format!("Post {}: {why}", meta::go::quote(&url));
-        let work = self.try_post(body, &url, agent, lookup);
+        let call = trace::span("HTTP POST").client();
+        let outgoing = trace::outgoing();
+        let work = self.try_post(body, &url, agent, outgoing.as_ref(), lookup);
         // Without a time of its own a call must end too.
         let limit = timeout.unwrap_or(Duration::from_secs(30));
-        match tokio::time::timeout(limit, work).await {
+        let answer = match tokio::time::timeout(limit, work).await {
             Ok(answer) => answer.map_err(said),
             Err(_) => Err(said("context deadline exceeded".into())),
+        };
+        self.tell(&call, &url, answer.as_ref().ok());
+        answer
+    }
+
+    fn tell(&self, call: &Span, url: &str, answer: Option<&Answer>) {
+        call.set("http.request.method", || "POST");
+        call.set("url.full", || url.to_owned());
+        call.set("server.address", || self.host.clone());
+        call.set("server.port", || i64::from(self.port));
+        call.set("network.protocol.version", || "1.1");
+        match answer {
+            Some(answer) => {
+                let code = i64::from(answer.code);
+                call.set("http.response.status_code", || code);
+                if code >= 400 {
+                    call.fail();
+                }
+            }
+            None => call.fail(),
         }
     }
 
@@ -169,19 +192,23 @@ impl Target {
         body: Bytes,
         url: &str,
         agent: &'static str,
+        outgoing: Option<&Outgoing>,
         lookup: &dyn Lookup,
     ) -> Result<Answer, String> {
         let uri: Uri = url.parse().map_err(|error| format!("{error}"))?;
         let path = uri.path_and_query().map_or("/", |it| it.as_str());
         let host = uri.authority().map_or(&*self.host, |it| it.as_str());
         let request = || {
-            let request = Request::builder()
+            let mut request = Request::builder()
                 .method(Method::POST)
                 .uri(path)
                 .header(HOST, host)
                 .header(USER_AGENT, HeaderValue::from_static(agent))
                 .header(ACCEPT, "application/json, */*")
                 .header(CONTENT_TYPE, "application/json");
+            for (name, value) in outgoing.into_iter().flat_map(Outgoing::headers) {
+                request = request.header(name, value);
+            }
             request.body(Full::new(body.clone()))
         };
         while let Some(connection) = self.idle() {

@@ -231,8 +231,9 @@ impl Definitions {
         let definition = resource
             .and_then(|resource| convert::decode(&resource, &entry.value, entry.modified).ok());
         let rows = definition.map_or(Vec::new(), |definition| {
+            let name = crate::object::name(&definition);
             let webhook = custom::webhook(&definition)
-                .map(|it| Converter::new(it, &self.targets, random::number))
+                .map(|it| Converter::new(name, it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, api));
             custom::resources(&definition, webhook.as_ref(), entry.modified)
         });

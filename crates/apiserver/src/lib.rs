@@ -57,6 +57,7 @@ mod table;
 pub mod tls;
 mod together;
 pub mod token;
+mod traced;
 mod unserved;
 mod verbs;
 mod warnings;

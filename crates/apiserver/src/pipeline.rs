@@ -1,6 +1,8 @@
 //! One request from end to end, top-down.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +17,7 @@ use hyper::body::Incoming;
 use meta::Status;
 use meta::gvk::GroupResource;
 use store::{LeaseId, Store};
+use telemetry::trace::{self, Tracer};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::allocate::ServiceRanges;
@@ -29,6 +32,7 @@ use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
+use crate::traced::{self, SERVER_TIMING, Told};
 use crate::warnings::Warnings;
 use crate::{clock, documents, gzip, random, respond, verbs};
 
@@ -55,6 +59,7 @@ pub struct Api {
     pub rbac: Arc<Rbac>,
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
@@ -71,6 +76,7 @@ pub struct Config {
     pub authorizer: Arc<dyn Authorizer>,
     pub rbac: Arc<Rbac>,
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
@@ -176,15 +182,24 @@ impl Api {
         body: RequestBody,
     ) -> Response<Body> {
         let mut noted = self.settings.request_log.map(Noted::new);
-        let answered = self.run(caller, &parts, body, noted.as_mut()).await;
+        let mut trace = self.tracer.request();
+        let answered = {
+            let mut run = pin!(self.run(caller, &parts, body, noted.as_mut()));
+            poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
+        };
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = id {
-            response.headers_mut().insert(AUDIT_ID, id);
+        if let Some(id) = &id {
+            response.headers_mut().insert(AUDIT_ID, id.clone());
+        }
+        if let Some(timing) = trace.server_timing()
+            && let Ok(timing) = HeaderValue::from_bytes(&timing)
+        {
+            response.headers_mut().insert(SERVER_TIMING, timing);
         }
         gzip::negotiate(&parts.headers, &mut response);
         if parts.method == Method::HEAD {
@@ -193,6 +208,7 @@ impl Api {
         if let Some(noted) = noted {
             noted.tell(caller, &parts, &response);
         }
+        trace.finish(|| Told::new(caller, parts, &response, id));
         response
     }
 
@@ -203,6 +219,7 @@ impl Api {
         body: RequestBody,
         mut noted: Option<&mut Noted>,
     ) -> Result<Response<Body>, Status> {
+        let started = self.tracer.is_on().then(trace::now);
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -211,17 +228,21 @@ impl Api {
             Caller::Local(_) => OWN_DEADLINE,
         };
         let deadline = deadline(&query, &info, most)?;
-        let user = match self.authenticate(caller, &parts.headers) {
+        let known = match self.authenticate(caller, &parts.headers) {
             // Another server may just have made the account that a token stands for.
             Err(_) if self.store.is_shared() => {
                 self.latest().await?;
-                self.authenticate(caller, &parts.headers)?
+                self.authenticate(caller, &parts.headers)
             }
-            known => known?,
+            known => known,
         };
+        let sender = known.as_deref().ok();
+        traced::begin(&self.tracer, &parts.headers, sender, started);
+        let user = known?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
+        let _impersonation = traced::station("impersonation");
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
@@ -235,11 +256,13 @@ impl Api {
             Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
             Err(status) => return Err(status),
         };
+        let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
             Caller::Remote { .. } => self.limit(&parts.method, &info)?,
             Caller::Local(_) => None,
         };
+        let _authorization = traced::station("authorization");
         let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
         if let Err(status) = allowed {
             return Ok(forbidden(&status, &parts.headers));
@@ -375,6 +398,7 @@ impl Api {
             stop,
             rbac: parts.rbac,
             issuer: parts.issuer,
+            tracer: parts.tracer,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),

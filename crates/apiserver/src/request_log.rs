@@ -110,7 +110,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// The path and the query, without the values of parameters that are not the API's own.
-fn shown(uri: &Uri) -> String {
+pub(crate) fn shown(uri: &Uri) -> String {
     let Some(query) = uri.query() else {
         return uri.path().to_owned();
     };

@@ -10,6 +10,7 @@ use json::{Value, json};
 use meta::Status;
 use meta::options::ListOptions;
 use store::{Changes, Event, Revision, Snapshot, WatchEnd};
+use telemetry::trace::{self, Role, Scope};
 use tokio::time::Instant;
 
 use crate::body::{Body, Out};
@@ -18,7 +19,7 @@ use crate::filter::Filter;
 use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
-use crate::{failure, object, respond, table};
+use crate::{failure, object, respond, table, traced};
 
 /// Events are sent together as long as they fit.
 const FRAME: usize = 64 << 10;
@@ -47,12 +48,19 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         first_row: true,
         ended: false,
     };
+    let storage = traced::storage("cacher.Watch");
+    storage.set("type", || ask.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
+    traced::fresh(false);
+    drop(storage);
     let content_type = match accepted.format {
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
         _ => "application/json",
     };
+    let opened = trace::span_as("WatchServer.HandleHTTP", Scope::Component, Role::Answer);
+    trace::event("About to start writing response");
     let body = Body::stream(|out| stream.run(deadline, out));
+    drop(opened);
     Ok(respond::ok(content_type, body))
 }
 

@@ -21,6 +21,8 @@ use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
 use egress::{Network, Selector};
 use store::Store;
+use telemetry::export::Queue;
+use telemetry::trace::Tracer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -30,6 +32,9 @@ pub use reload::Watched;
 use crate::pki;
 use reload::Reload;
 use setup::{certificates, key};
+
+/// Traces that may wait for their export.
+const QUEUE: usize = 32 << 10;
 
 /// How a server is set up. [`Options::new`] has the defaults.
 #[derive(Debug)]
@@ -58,6 +63,8 @@ pub struct Options {
     pub settings: Settings,
     /// How other networks are reached.
     pub egress: Selector,
+    /// What becomes of traces; off by default.
+    pub tracer: Arc<Tracer>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -97,6 +104,7 @@ impl Options {
             admission: Plugins::default(),
             settings: Settings::default(),
             egress: Selector::default(),
+            tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,

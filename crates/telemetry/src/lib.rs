@@ -5,4 +5,5 @@
 pub mod config;
 pub mod context;
 pub mod export;
+pub mod otlp;
 pub mod trace;

@@ -2,6 +2,7 @@
 
 use json::Value;
 use meta::Status;
+use telemetry::trace::{self, Span};
 
 use super::hook::DryRun;
 use super::matching::Invocation;
@@ -50,16 +51,40 @@ impl Failure {
     }
 }
 
+/// A call that is about to be made, and its trace.
+#[derive(Debug)]
+pub(super) struct Call {
+    uid: String,
+    span: Span,
+}
+
+impl Call {
+    pub(super) fn new(
+        caller: &Caller,
+        invocation: &Invocation<'_>,
+        request: &Request<'_>,
+        mutating: bool,
+    ) -> Self {
+        let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
+        let uid = meta::uid::v4(random.to_le_bytes());
+        let span = span(invocation, request, &uid, mutating);
+        Self { uid, span }
+    }
+}
+
 /// A response that allows the request.
 pub(super) async fn call(
-    caller: &Caller,
+    call: &Call,
     invocation: &Invocation<'_>,
     request: &Request<'_>,
     objects: Objects<'_>,
     mutating: bool,
 ) -> (Result<Response, Failure>, Beside) {
     let mut beside = Beside::default();
-    let result = ask(caller, invocation, request, objects, mutating).await;
+    let result = ask(&call.uid, invocation, request, objects, mutating).await;
+    if matches!(result, Err(Failure::Calling(_))) {
+        call.span.fail();
+    }
     let result = result.and_then(|mut response| {
         let name = &invocation.hook.name;
         beside.warnings = std::mem::take(&mut response.warnings);
@@ -74,8 +99,25 @@ pub(super) async fn call(
     (result, beside)
 }
 
+/// As upstream names it.
+fn span(invocation: &Invocation<'_>, request: &Request<'_>, uid: &str, mutating: bool) -> Span {
+    let span = trace::span(if mutating {
+        "Call mutating webhook"
+    } else {
+        "Call validating webhook"
+    });
+    let hook = invocation.hook;
+    span.set("configuration", || hook.configuration.clone());
+    span.set("webhook", || hook.name.clone());
+    span.set("resource", || request.resource.to_string());
+    span.set("subresource", || request.subresource.to_owned());
+    span.set("operation", || request.operation.as_str());
+    span.set("UID", || uid.to_owned());
+    span
+}
+
 async fn ask(
-    caller: &Caller,
+    uid: &str,
     invocation: &Invocation<'_>,
     request: &Request<'_>,
     objects: Objects<'_>,
@@ -101,15 +143,15 @@ async fn ask(
         Ok(target) => target,
         Err(why) => return calling(format!("could not get REST client: {why}")),
     };
-    let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
-    let uid = meta::uid::v4(random.to_le_bytes());
-    let review: Value = review::request(version, &uid, invocation, request, objects);
+    let review: Value = review::request(version, uid, invocation, request, objects);
     let body = json::to_vec(&review).into();
     let failed = |why: String| Failure::Calling(format!("failed to call webhook: {why}"));
     let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
-    let review = review::decode(&answer.map_err(failed)?).map_err(failed)?;
+    let answer = answer.map_err(failed)?;
+    trace::event("Request completed");
+    let review = review::decode(&answer).map_err(failed)?;
     review::check_types(&review, version).map_err(failed)?;
     let invalid =
         |why: String| Failure::Calling(format!("received invalid webhook response: {why}"));
-    review::verify(&review, version, &uid, mutating).map_err(invalid)
+    review::verify(&review, version, uid, mutating).map_err(invalid)
 }

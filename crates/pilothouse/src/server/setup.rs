@@ -101,6 +101,7 @@ pub(super) fn config(
     };
     Ok(Config {
         store: options.store,
+        tracer: options.tracer,
         authentication: Authentication {
             clients: Some(clients),
             ways: Authenticator {

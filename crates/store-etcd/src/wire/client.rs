@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hyper::http::uri::PathAndQuery;
 use prost::Message;
+use telemetry::trace;
 use tokio_stream::Stream;
 use tonic::client::Grpc;
 use tonic::metadata::AsciiMetadataValue;
@@ -71,11 +72,19 @@ impl Client {
         Q: Message + 'static,
         A: Message + Default + 'static,
     {
-        let (mut grpc, request) = (self.grpc.clone(), self.request(message));
+        let (mut grpc, mut request) = (self.grpc.clone(), self.request(message));
         async move {
+            let call = trace::span(method.trim_start_matches('/')).client();
+            call.set("rpc.system.name", || "grpc");
+            call.set("rpc.method", || method.trim_start_matches('/'));
+            go_along(&mut request);
             grpc.ready().await.map_err(unready)?;
             let answer = grpc.unary(request, path(method), ProstCodec::default());
-            answer.await.map(Response::into_inner)
+            let answer = answer.await.map(Response::into_inner);
+            if answer.is_err() {
+                call.fail();
+            }
+            answer
         }
     }
 
@@ -103,6 +112,18 @@ impl Client {
             request.metadata_mut().insert("hasleader", yes);
         }
         request
+    }
+}
+
+/// The trace that the call is a part of, if there is one.
+fn go_along<T>(request: &mut Request<T>) {
+    let Some(outgoing) = trace::outgoing() else {
+        return;
+    };
+    for (name, value) in outgoing.headers() {
+        if let Ok(value) = AsciiMetadataValue::try_from(value) {
+            request.metadata_mut().insert(name, value);
+        }
     }
 }
 

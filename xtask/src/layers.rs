@@ -16,8 +16,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "yaml"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
-    ("telemetry", &["json", "yaml"]),
-    ("admission", &["auth", "json", "merge", "meta", "telemetry"]),
+    ("config", &["json", "meta", "yaml"]),
+    ("egress", &["auth", "config", "json", "meta"]),
+    ("telemetry", &["config", "egress", "json", "meta", "yaml"]),
+    (
+        "admission",
+        &["auth", "egress", "json", "merge", "meta", "telemetry"],
+    ),
     (
         "apiserver",
         &[
@@ -58,6 +63,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "controllers",
+            "egress",
             "json",
             "kustomize",
             "meta",

@@ -3,14 +3,14 @@
 
 mod connection;
 mod service;
-mod tls;
-mod verify;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
 use bytes::Bytes;
+use egress::{Dialer, tls};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
@@ -48,6 +48,7 @@ pub struct Target {
     path: String,
     server_name: ServerName<'static>,
     tls: Arc<ClientConfig>,
+    dialer: Dialer,
     idle: Mutex<Vec<(Connection, Instant)>>,
 }
 
@@ -64,16 +65,27 @@ enum Place {
 /// Targets by their `clientConfig`: who asks for the same shares its connections, and when nobody has it any more
 /// they are closed.
 #[derive(Debug, Default)]
-pub struct Targets(Mutex<HashMap<String, Weak<Target>>>);
+pub struct Targets {
+    all: Mutex<HashMap<String, Weak<Target>>>,
+    /// How the cluster's network is reached.
+    dialer: Dialer,
+}
 
 impl Targets {
+    pub fn new(dialer: Dialer) -> Self {
+        Self {
+            all: Mutex::default(),
+            dialer,
+        }
+    }
+
     pub fn get(&self, config: &Value) -> Result<Arc<Target>, String> {
         let key = json::to_string(config);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = all.get(&key).and_then(Weak::upgrade) {
             return Ok(found);
         }
-        let target = Arc::new(Target::new(config)?);
+        let target = Arc::new(Target::new(config, self.dialer.clone())?);
         all.retain(|_, it| it.strong_count() > 0);
         all.insert(key, Arc::downgrade(&target));
         Ok(target)
@@ -81,8 +93,8 @@ impl Targets {
 }
 
 impl Target {
-    pub fn new(config: &Value) -> Result<Self, String> {
-        let tls = tls::config(config.str_at(&["caBundle"]).unwrap_or_default())?;
+    pub fn new(config: &Value, dialer: Dialer) -> Result<Self, String> {
+        let tls = trust(config.str_at(&["caBundle"]).unwrap_or_default())?;
         let service = config.get("service").filter(|it| !it.is_null());
         let (place, host, port, path) = if let Some(service) = service {
             let text = |key| service.str_at(&[key]).unwrap_or_default().to_owned();
@@ -114,6 +126,7 @@ impl Target {
             path,
             server_name,
             tls,
+            dialer,
             idle: Mutex::default(),
         })
     }
@@ -239,8 +252,18 @@ impl Target {
                 service::resolve(lookup, namespace, name, self.port)?
             }
         };
-        Connection::open(&host, port, self.server_name.clone(), &self.tls).await
+        let name = self.server_name.clone();
+        Connection::open(&self.dialer, (&host, port), name, &self.tls).await
     }
+}
+
+/// Of a bundle in base64, as it stands in an object.
+fn trust(bundle: &str) -> Result<Arc<ClientConfig>, String> {
+    let pem = base64::prelude::BASE64_STANDARD.decode(bundle);
+    // What is no base64 is no PEM either.
+    let pem = pem.unwrap_or_default();
+    let bundle = (!bundle.is_empty()).then_some(&*pem);
+    tls::config(bundle, None, &[b"http/1.1"])
 }
 
 fn split(url: &str) -> Result<(String, u16, String), String> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use admission::Plugins;
+use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
@@ -18,6 +19,7 @@ use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
 use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
+use egress::{Network, Selector};
 use store::Store;
 use telemetry::export::Queue;
 use telemetry::trace::Tracer;
@@ -59,6 +61,8 @@ pub struct Options {
     /// Which admission plugins run.
     pub admission: Plugins,
     pub settings: Settings,
+    /// How other networks are reached.
+    pub egress: Selector,
     /// What becomes of traces; off by default.
     pub tracer: Arc<Tracer>,
     pub controllers: Selection,
@@ -99,6 +103,7 @@ impl Options {
             anonymous: true,
             admission: Plugins::default(),
             settings: Settings::default(),
+            egress: Selector::default(),
             tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             controllers: Selection::default(),
             advertise: None,
@@ -162,11 +167,13 @@ impl Server {
             renewed: setup::rewrite(&options, address),
         }));
         let rbac = Arc::new(Rbac::new());
+        let cluster = options.egress.dialer(Network::Cluster).clone();
+        let targets = Arc::new(Targets::new(cluster));
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, address)?,
+            setup::config(options, clients, &rbac, targets.clone(), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, &rbac);
+        apiserver::follow::start(&api, &rbac, targets);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),

@@ -1,9 +1,31 @@
-//! From what is recorded to a collector.
+//! From what is recorded to a collector, by OTLP.
+//!
+//! What is recorded waits in a [`Queue`] that never blocks and never grows beyond its bound. An [`Exporter`] takes it from
+//! there on a thread of its own, and a [`Transport`] sends it. Whatever becomes of an item is in the [`Numbers`]:
+//! **created = exported + dropped + failed + waiting, at any time and to the last span.**
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+mod connection;
+mod exporter;
+mod grpc;
+mod gzip;
+mod http;
+pub mod proto;
+mod queue;
+mod resource;
+mod retry;
+mod signal;
+mod target;
+mod transport;
 
-/// A finished piece of a trace, as it waits to be sent.
+pub use exporter::{Exporter, Report, Settings};
+pub use queue::{Numbers, Queue};
+pub use resource::Resource;
+pub(crate) use resource::pairs;
+pub use signal::Signal;
+pub use target::{Place, Protocol, Target, Tls};
+pub use transport::{Outcome, Resolve, Stop, Transport, send_once};
+
+/// A finished piece of a trace, as it waits to be sent. Other signals wait in the same way: a log record counts as a span.
 pub trait Item: Send + 'static {
     /// How many spans it holds: what the books of the exporter count.
     fn spans(&self) -> u64;
@@ -11,36 +33,4 @@ pub trait Item: Send + 'static {
     /// Appends the fields of an OTLP `ResourceSpans` that are its own: one or more `scope_spans` (field 2), each with its
     /// tag and length. The exporter writes the resource (field 1) before the first and may put many items in one message.
     fn encode(&self, out: &mut Vec<u8>);
-}
-
-/// What waits to be sent. Never blocks, never grows beyond its bound.
-#[derive(Debug)]
-pub struct Queue<T> {
-    waiting: Mutex<VecDeque<T>>,
-    most: usize,
-}
-
-impl<T: Item> Queue<T> {
-    pub fn new(most: usize) -> Self {
-        Self {
-            waiting: Mutex::default(),
-            most,
-        }
-    }
-
-    /// Gives the item back when there is no room.
-    pub fn try_push(&self, item: T) -> Result<(), T> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() >= self.most {
-            return Err(item);
-        }
-        waiting.push_back(item);
-        Ok(())
-    }
-
-    /// The item that has waited longest.
-    pub fn try_pop(&self) -> Option<T> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.pop_front()
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! **The only crate that knows OpenTelemetry**; its public API shows no type of it.
 
+pub mod config;
 pub mod context;
 pub mod export;
 pub mod otlp;

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use admission::Setup;
+use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::authenticate::Authentication;
 use apiserver::documents::Documents;
@@ -61,6 +62,7 @@ pub(super) fn config(
     options: Options,
     clients: ClientAuthority,
     rbac: &Arc<Rbac>,
+    targets: Arc<Targets>,
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -120,7 +122,7 @@ pub(super) fn config(
         admission: options.admission.chain(&Setup {
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
-            targets: Arc::default(),
+            targets,
             conditions: None,
         }),
         documents,

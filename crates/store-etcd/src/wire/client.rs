@@ -13,6 +13,8 @@ use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use super::Dial;
+
 /// etcd's own limits bound its answers; the 4 MiB that gRPC clients take by default is below one page of a list.
 const MAX_MESSAGE: usize = i32::MAX as usize;
 
@@ -25,6 +27,7 @@ pub struct Options {
     /// A member without a leader refuses at once.
     pub require_leader: bool,
     pub tls: Option<ClientTlsConfig>,
+    pub dial: Option<Dial>,
 }
 
 /// One connection to one member, shared by all clones. It is made when it is needed, and again when it is lost.
@@ -50,8 +53,12 @@ impl Client {
         if let Some(timeout) = options.connect_timeout {
             endpoint = endpoint.connect_timeout(timeout);
         }
+        let channel = match &options.dial {
+            None => endpoint.connect_lazy(),
+            Some(dial) => endpoint.connect_with_connector_lazy(dial.clone()),
+        };
         Ok(Self {
-            grpc: Grpc::new(endpoint.connect_lazy()).max_decoding_message_size(MAX_MESSAGE),
+            grpc: Grpc::new(channel).max_decoding_message_size(MAX_MESSAGE),
             require_leader: options.require_leader,
         })
     }

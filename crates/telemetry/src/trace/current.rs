@@ -184,7 +184,7 @@ pub fn past(name: &'static str, scope: Scope, start: Tick, end: Tick) {
 /// The headers that a call of somebody else takes along from the innermost span.
 pub fn outgoing() -> Option<Outgoing> {
     let arena = CURRENT.take()?;
-    let span = arena.span_id(arena.current);
+    let span = arena.caller();
     let outgoing = Outgoing {
         traceparent: traceparent(arena.trace_id, span, arena.flags),
         tracestate: arena.state.as_deref().map(str::to_owned),

@@ -62,10 +62,10 @@ pub struct Options {
     /// Which admission plugins run.
     pub admission: Plugins,
     pub settings: Settings,
-    /// What becomes of traces; off by default.
-    pub tracer: Arc<Tracer>,
     /// How other networks are reached.
     pub egress: Selector,
+    /// What becomes of traces; off by default.
+    pub tracer: Arc<Tracer>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -106,8 +106,8 @@ impl Options {
             anonymous: true,
             admission: Plugins::default(),
             settings: Settings::default(),
-            tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             egress: Selector::default(),
+            tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,

@@ -16,7 +16,7 @@ use anyhow::Context;
 pub(crate) use access::Access;
 pub(crate) use api::Api;
 pub(crate) use foreign::explain;
-pub(crate) use logs::Logs;
+pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;
 pub(crate) use serving::Serving;
 pub(crate) use tokens::Tokens;

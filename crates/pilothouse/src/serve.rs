@@ -61,6 +61,7 @@ Examples:
   pilothouse serve -v 3                                           tells of each request";
 
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    arguments.logs.apply();
     // Before the store opens: a signal during a long start must not be missed.
     let mut signals = Signals::listen()?;
     let say = Say {
@@ -174,7 +175,7 @@ async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::R
     arguments.tokens.apply(&mut options)?;
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings);
-    options.settings.request_log = arguments.logs.requests();
+    options.settings.request_log = Some(flags::REQUEST_LOG);
     options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
         options.kubeconfig = Some(arguments.directory.kubeconfig());

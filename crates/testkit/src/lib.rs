@@ -1,9 +1,14 @@
 //! What tests share.
 
+pub mod certificates;
+#[cfg(feature = "network")]
+pub mod collector;
 pub mod etcd;
 pub mod faulty;
 pub mod linearize;
 pub mod model;
+#[cfg(feature = "network")]
+pub mod proxy;
 #[cfg(feature = "receiver")]
 pub mod receiver;
 #[cfg(feature = "server")]

@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// More than this goes out at once.
 const FULL: usize = 64 << 10;
+/// What is there just before it is full, and a frame of HTTP/2 on top.
+const LARGEST: usize = FULL + (17 << 10);
 /// A buffer of this size stays for the next time.
 const KEPT: usize = 16 << 10;
 
@@ -65,16 +67,25 @@ impl<S: AsyncWrite + Unpin> Inner<S> {
             self.dirty = true;
         }
         self.sent = 0;
-        if self.waiting.capacity() > KEPT {
-            self.waiting = Vec::new();
-        } else {
-            self.waiting.clear();
-        }
+        self.waiting.clear();
         Poll::Ready(Ok(()))
+    }
+
+    /// A large answer fills the buffer many times: it grows once.
+    fn gather(&mut self, data: &[u8]) {
+        let length = self.waiting.len() + data.len();
+        if length > self.waiting.capacity().max(KEPT) {
+            self.waiting
+                .reserve_exact(LARGEST.max(length) - self.waiting.len());
+        }
+        self.waiting.extend_from_slice(data);
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_write_out(context))?;
+        if self.waiting.capacity() > KEPT {
+            self.waiting = Vec::new();
+        }
         if self.dirty {
             ready!(Pin::new(&mut self.stream).poll_flush(context))?;
             self.dirty = false;
@@ -103,7 +114,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
         if inner.waiting.len() >= FULL {
             ready!(inner.poll_write_out(context))?;
         }
-        inner.waiting.extend_from_slice(data);
+        inner.gather(data);
         Poll::Ready(Ok(data.len()))
     }
 

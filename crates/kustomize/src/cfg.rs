@@ -88,13 +88,14 @@ pub fn cat(
     }
 }
 
-/// How many resources there are, by kind or in all.
+/// How many resources there are, by kind or in all; what is known before an error is told too.
 pub fn count(
     fs: &dyn FileSystem,
     input: Input<'_>,
     by_kind: bool,
     recurse: bool,
-) -> std::result::Result<String, Error> {
+    out: &mut String,
+) -> std::result::Result<(), Error> {
     let one = |resources: Vec<Node>| {
         if !by_kind {
             return format!("{}\n", resources.len());
@@ -110,21 +111,18 @@ pub fn count(
         lines
     };
     match input {
-        Input::Text(text) => Ok(one(Reader::default().text(text)?)),
-        Input::Path(root) => {
-            let mut out = String::new();
-            each_package(fs, root, recurse, &mut out, |package, out| {
-                _ = writeln!(out, "{package}/");
-                match package_resources(fs, package).map(one) {
-                    Ok(text) => out.push_str(&text),
-                    Err(error) if recurse => _ = writeln!(out, "{error}"),
-                    Err(error) => return Err(error),
-                }
-                Ok(())
-            })?;
-            Ok(out)
-        }
+        Input::Text(text) => out.push_str(&one(Reader::default().text(text)?)),
+        Input::Path(root) => each_package(fs, root, recurse, out, |package, out| {
+            _ = writeln!(out, "{package}/");
+            match package_resources(fs, package).map(one) {
+                Ok(text) => out.push_str(&text),
+                Err(error) if recurse => _ = writeln!(out, "{error}"),
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        })?,
     }
+    Ok(())
 }
 
 fn function_config(fs: &dyn FileSystem, options: &CatOptions) -> Result<Option<Node>> {

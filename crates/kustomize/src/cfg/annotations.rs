@@ -55,7 +55,7 @@ pub(super) fn expect(node: &Node, kind: Kind) -> Result<()> {
         Kind::Alias => "AliasNode",
     };
     Err(Error::new(format!(
-        "wrong node kind: expected {} but was {}: node contents:\n{}",
+        "wrong node kind: expected {} but got {}: node contents:\n{}",
         name(kind),
         name(node.kind),
         super::to_text(std::slice::from_ref(node))?

@@ -69,8 +69,19 @@ pub(super) fn find(node: &Node, path: &[String]) -> Result<Option<Vec<Found>>> {
             Some(root) => find(root, rest),
             None => Ok(None),
         },
-        None => Ok(None),
+        None => Err(Error::new(format!(
+            "wrong node kind: expected {} but got : node contents:\nnull\n",
+            if is_of_list(&rest[0]) {
+                "SequenceNode"
+            } else {
+                "MappingNode"
+            }
+        ))),
     }
+}
+
+fn is_of_list(part: &str) -> bool {
+    part == "*" || part.starts_with('[') || part.parse::<usize>().is_ok()
 }
 
 fn items(node: &Node) -> Result<&[Node]> {

@@ -144,10 +144,13 @@ impl Command {
             Self::Cat(arguments) => arguments.run(),
             Self::Count(arguments) => {
                 let path = at_most(&arguments.words, 1)?.first();
-                let out = with_input(path, |input| {
-                    cfg::count(&Disk, input, arguments.kind, arguments.recurse_subpackages)
-                })?;
-                print(&out)
+                let (by_kind, recurse) = (arguments.kind, arguments.recurse_subpackages);
+                let mut out = String::new();
+                let done = with_input(path, |input| {
+                    cfg::count(&Disk, input, by_kind, recurse, &mut out)
+                });
+                print(&out)?;
+                done
             }
             Self::Grep(arguments) => arguments.run(),
             Self::Tree(arguments) => arguments.run(),
@@ -166,10 +169,10 @@ fn at_most(words: &[String], count: usize) -> Result<&[String], String> {
 }
 
 /// A path, or stdin.
-fn with_input(
+fn with_input<T>(
     path: Option<&String>,
-    run: impl FnOnce(Input<'_>) -> Result<String, kustomize::Error>,
-) -> Result<String, String> {
+    run: impl FnOnce(Input<'_>) -> Result<T, kustomize::Error>,
+) -> Result<T, String> {
     if let Some(path) = path {
         return run(Input::Path(path)).map_err(text);
     }

@@ -8,7 +8,7 @@ use super::{build_options, text};
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// A directory with a kustomization, or a git repository URL with a reference; '.' if omitted
-    #[arg(num_args = 0..=2, value_names = ["TARGET", "DESTINATION"])]
+    #[arg(value_names = ["TARGET", "DESTINATION"])]
     words: Vec<String>,
     /// The directory that local references must not leave; the target if omitted
     #[arg(long, value_name = "DIRECTORY", default_value = "")]

@@ -135,7 +135,14 @@ fn message(error: &clap::Error, command: &Command, arguments: &[OsString]) -> St
             format!("unknown shorthand flag: '{shorthand}' in {word}")
         }
         ErrorKind::InvalidValue if value.is_empty() => {
-            format!("flag needs an argument: {name}")
+            let last = arguments.last().and_then(|it| it.to_str());
+            let short = last.filter(|it| !it.starts_with("--"));
+            match short.and_then(|it| it.chars().last().map(|c| (c, it))) {
+                Some((shorthand, word)) => {
+                    format!("flag needs an argument: '{shorthand}' in {word}")
+                }
+                None => format!("flag needs an argument: {name}"),
+            }
         }
         ErrorKind::ValueValidation => {
             let flag = flag_names(command, name);
@@ -145,7 +152,16 @@ fn message(error: &clap::Error, command: &Command, arguments: &[OsString]) -> St
         }
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand);
-            format!("unknown command {word:?} for {:?}", command.get_name())
+            let close = match error.get(ContextKind::SuggestedSubcommand) {
+                Some(ContextValue::Strings(names)) if !names.is_empty() => {
+                    format!("\n\nDid you mean this?\n\t{}\n", names.join("\n\t"))
+                }
+                _ => String::new(),
+            };
+            format!(
+                "unknown command {word:?} for {:?}{close}",
+                command.get_name()
+            )
         }
         _ => {
             let text = error.to_string();

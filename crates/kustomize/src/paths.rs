@@ -59,3 +59,22 @@ pub(crate) fn is_within(dir: &str, root: &str) -> bool {
             .strip_prefix(root)
             .is_some_and(|rest| rest.starts_with('/'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+
+    #[test]
+    fn the_way_between_two_places() {
+        let table = [
+            ("/a/b", "/a/b", "."),
+            ("/a/b", "/a/b/c/d", "c/d"),
+            ("/a/b", "/a/c", "../c"),
+            ("/", "/a", "a"),
+            ("/a/b", "/", "../.."),
+        ];
+        for (from, to, wanted) in table {
+            assert_eq!(relative(from, to), wanted, "{from} {to}");
+        }
+    }
+}

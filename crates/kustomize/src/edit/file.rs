@@ -149,3 +149,30 @@ fn field_of(line: &[u8]) -> Option<&'static str> {
     all.find(|it| name.eq_ignore_ascii_case(it.as_bytes()))
         .copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(text: &str) -> Vec<(&'static str, String)> {
+        let all = layout(text.as_bytes()).into_iter();
+        all.map(|it| (it.field, String::from_utf8_lossy(&it.comment).into_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn fields_own_the_comments_before_and_inside_of_them() {
+        let text = "# a\n\nKIND: x\n# b\nresources:\n  # c\n- d\n# end\n";
+        let wanted = [("kind", "# a\n\n"), ("resources", "# b\n  # c\n")];
+        assert_eq!(fields(text), wanted.map(|(k, v)| (k, v.to_owned())));
+    }
+
+    #[test]
+    fn a_line_without_an_end_and_a_return_are_as_upstream_has_them() {
+        assert_eq!(fields("kind: x\nnamespace: y").len(), 1);
+        // A return is no space, so this line is not empty.
+        let wanted = [("kind", "# a\r\n"), ("namespace", "")];
+        let wanted = wanted.map(|(k, v)| (k, v.to_owned()));
+        assert_eq!(fields("kind: x\r\n# a\r\n\r\nnamespace: y\r\n"), wanted);
+    }
+}

@@ -121,7 +121,7 @@ fn encode(tracer: &Tracer) -> i64 {
 }
 
 fn tracer(sampling: Option<u32>) -> Tracer {
-    let tracer = Tracer::new(Arc::new(Queue::new(2 * BATCH)));
+    let tracer = Tracer::new(Arc::new(Queue::new(20 * BATCH)));
     tracer.set(sampling.map(|per_million| Sampling { per_million }));
     tracer
 }

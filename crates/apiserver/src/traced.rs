@@ -1,6 +1,7 @@
 //! What a trace says of a request: names, attributes and events as kube-apiserver has them, so that what was made to look
 //! at its traces works on ours. What costs anything is made on the exporter's thread.
 
+use std::cell::OnceCell;
 use std::net::SocketAddr;
 
 use auth::User;
@@ -154,6 +155,8 @@ pub(crate) struct Told {
     size: Option<u64>,
     content_type: Option<HeaderValue>,
     audit_id: Option<HeaderValue>,
+    /// What the path says, once somebody asks.
+    info: OnceCell<Option<ResourceRequest<'static>>>,
 }
 
 impl Told {
@@ -174,6 +177,7 @@ impl Told {
             size: response.body().size_hint().exact(),
             content_type: response.headers().get(CONTENT_TYPE).cloned(),
             audit_id,
+            info: OnceCell::new(),
         }
     }
 
@@ -186,11 +190,14 @@ impl Told {
         id.unwrap_or_default()
     }
 
-    /// Reads the path again: here that is cheaper than to keep it.
-    fn with_info<T>(&self, show: impl FnOnce(Option<&ResourceRequest<'_>>) -> T) -> T {
-        let query = Query::parse(self.parts.uri.query());
-        let info = RequestInfo::new(&self.parts.method, self.parts.uri.path(), &query);
-        show(info.ok().and_then(|it| it.resource).as_ref())
+    /// Reads the path again: to keep what it said would cost the request.
+    fn info(&self) -> Option<&ResourceRequest<'static>> {
+        let info = self.info.get_or_init(|| {
+            let query = Query::parse(self.parts.uri.query());
+            let info = RequestInfo::new(&self.parts.method, self.parts.uri.path(), &query);
+            info.ok()?.resource.map(ResourceRequest::into_owned)
+        });
+        info.as_ref()
     }
 
     fn server(&self, out: &mut Attributes<'_>) {
@@ -243,10 +250,7 @@ impl Told {
         out.text("audit-id", self.audit_id());
         let client = self.peer.map(|it| it.ip().to_string());
         out.text("client", client.as_deref().unwrap_or("unknown"));
-        self.with_info(|info| {
-            let Some(info) = info else {
-                return;
-            };
+        if let Some(info) = self.info() {
             out.text("api-group", &info.group);
             out.text("api-version", &info.version);
             out.text("name", &info.name);
@@ -256,7 +260,7 @@ impl Told {
             let scope = scope(info);
             out.text("scope", scope);
             out.text("verb", self.verb(info, scope));
-        });
+        }
         out.text("protocol", self.protocol());
         out.text("url", self.parts.uri.path());
         let agent = self.header(&USER_AGENT);
@@ -296,21 +300,19 @@ impl Told {
         let media = self.content_type.as_ref().and_then(|it| it.to_str().ok());
         let media = media.unwrap_or_default();
         out.text("mediaType", media);
-        self.with_info(|info| {
-            if let Some(info) = info {
-                out.text("encoder", &encoder(info, media));
-            }
-        });
+        if let Some(info) = self.info() {
+            out.text("encoder", &encoder(info, media));
+        }
     }
 }
 
 impl Describe for Told {
     fn name(&self) -> String {
         let method = self.parts.method.as_str();
-        self.with_info(|info| match info {
+        match self.info() {
             Some(info) => span_name(method, info),
             None => method.to_owned(),
-        })
+        }
     }
 
     fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
@@ -320,12 +322,10 @@ impl Describe for Told {
             Role::Handler => self.handler(out),
             Role::Stored => {
                 out.text("audit-id", self.audit_id());
-                self.with_info(|info| {
-                    if let Some(info) = info {
-                        out.text("group", &info.group);
-                        out.text("resource", &info.resource);
-                    }
-                });
+                if let Some(info) = self.info() {
+                    out.text("group", &info.group);
+                    out.text("resource", &info.resource);
+                }
             }
             Role::Answer => self.answer(out),
         }

@@ -103,7 +103,7 @@ impl Tracer {
             arena.open_root(started);
         }
         match (trust, incoming.context) {
-            (Trust::Parent, Some(parent)) => arena.set_parent(parent, incoming.baggage, recorded),
+            (Trust::Parent, Some(parent)) => arena.set_parent(parent, incoming.baggage, on),
             (Trust::Link, Some(link)) if recorded => arena.link(link),
             _ => {}
         }

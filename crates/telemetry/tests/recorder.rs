@@ -36,7 +36,7 @@ impl Describe for Request {
 }
 
 fn tracer(per_million: u32) -> Tracer {
-    let tracer = Tracer::new(Arc::new(Queue::new(1000)));
+    let tracer = Tracer::new(Arc::new(Queue::new(10_000)));
     tracer.set(Some(Sampling { per_million }));
     tracer
 }
@@ -191,6 +191,17 @@ fn context_passes_through_where_nothing_is_recorded() {
     let unsampled = sent(&tracer(0), Incoming::default(), Trust::Link);
     let unsampled = unsampled.expect("a context that says no");
     assert!(unsampled.ends_with("-02"), "{unsampled}");
+    // Calls have ids of their own even so.
+    let mut sent = Vec::new();
+    record(&tracer(0), Incoming::default(), Trust::Link, || {
+        sent.extend(
+            (0..2)
+                .filter_map(|_| trace::outgoing())
+                .map(|it| it.traceparent),
+        );
+    });
+    assert_eq!(sent[0][..36], sent[1][..36]);
+    assert_ne!(sent[0], sent[1]);
 }
 
 #[test]
@@ -337,7 +348,7 @@ fn a_request_without_end_is_bounded() {
 /// Many at once on several threads: each trace whole, none mixed, none lost.
 #[test]
 fn many_requests_on_many_threads() {
-    let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(10_000))));
+    let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(100_000))));
     tracer.set(Some(Sampling {
         per_million: 1_000_000,
     }));

@@ -99,8 +99,10 @@ pub(super) struct Arena {
     recording: bool,
     pub(super) trace_id: TraceId,
     pub(super) flags: Flags,
-    /// The span that is sent along when nothing is recorded.
+    /// Of the root.
     span_id: SpanId,
+    /// Nothing is ever recorded here: what comes in goes out as it is.
+    is_through: bool,
     pub(super) parent: Option<SpanId>,
     pub(super) state: Option<Arc<str>>,
     pub(super) baggage: Option<Arc<str>>,
@@ -121,6 +123,7 @@ impl Arena {
             trace_id: ids::trace(),
             flags: Flags::default(),
             span_id: ids::span(),
+            is_through: false,
             parent: None,
             state: None,
             baggage: None,
@@ -139,6 +142,7 @@ impl Arena {
         self.trace_id = trace_id;
         self.flags = flags;
         self.span_id = ids::span();
+        self.is_through = false;
         self.current = 0;
         self.left_out = 0;
     }
@@ -180,19 +184,20 @@ impl Arena {
         });
     }
 
-    pub(super) fn set_parent(
-        &mut self,
-        parent: TraceContext,
-        baggage: Option<Arc<str>>,
-        recorded: bool,
-    ) {
+    pub(super) fn set_parent(&mut self, parent: TraceContext, baggage: Option<Arc<str>>, on: bool) {
         self.state = parent.state;
         self.baggage = baggage;
-        if recorded {
-            self.parent = Some(parent.span_id);
-        } else {
-            // Whoever is called next is a child of the client, as nobody is between them.
-            self.span_id = parent.span_id;
+        self.parent = Some(parent.span_id);
+        self.is_through = !on;
+    }
+
+    /// Who calls, for those who are called. Calls that are not recorded are told apart all the same; where nothing is
+    /// ever recorded, whoever is called is a child of the client, as nobody is between them.
+    pub(super) fn caller(&self) -> SpanId {
+        match self.parent {
+            Some(parent) if self.is_through => parent,
+            _ if self.recording => self.span_id(self.current),
+            _ => ids::span(),
         }
     }
 

@@ -12,6 +12,14 @@ use crate::context::traceparent;
 
 thread_local! {
     static CURRENT: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
+    /// Whether there is one that is recorded: what is asked all the time is asked of this.
+    static RECORDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Puts another in the place of the current one.
+fn exchange(arena: Option<Box<Arena>>) -> Option<Box<Arena>> {
+    RECORDING.set(arena.as_ref().is_some_and(|it| it.is_recording()));
+    CURRENT.replace(arena)
 }
 
 /// Where an arena is while its request is not at work.
@@ -20,7 +28,7 @@ pub(super) struct Slot(Option<Box<Arena>>);
 
 impl Slot {
     pub(super) fn enter<T>(&mut self, run: impl FnOnce() -> T) -> T {
-        let previous = CURRENT.replace(self.0.take());
+        let previous = exchange(self.0.take());
         let mut entered = Entered {
             slot: self,
             previous,
@@ -57,7 +65,7 @@ struct Entered<'a> {
 
 impl Entered<'_> {
     fn leave(&mut self) {
-        self.slot.0 = CURRENT.replace(self.previous.take());
+        self.slot.0 = exchange(self.previous.take());
     }
 }
 
@@ -71,31 +79,45 @@ impl Drop for Entered<'_> {
 
 /// The current request's trace begins.
 pub(super) fn replace(arena: Box<Arena>) {
-    if let Some(previous) = CURRENT.replace(Some(arena)) {
+    if let Some(previous) = exchange(Some(arena)) {
         pool::keep_here(previous);
     }
 }
 
 /// Does something with the arena of the current request, if that is recorded.
 fn recording<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
+    if !RECORDING.get() {
+        return None;
+    }
     let mut arena = CURRENT.take()?;
-    let done = arena.is_recording().then(|| act(&mut arena));
+    let done = act(&mut arena);
     CURRENT.set(Some(arena));
-    done
+    Some(done)
 }
 
 /// Whether what is said now is kept.
+#[inline]
 pub fn is_recording() -> bool {
-    recording(|_| ()).is_some()
+    RECORDING.get()
 }
 
 /// Something happened in the innermost span.
+#[inline]
 pub fn event(name: &'static str) {
-    recording(|arena| arena.event(arena.current, name, "", 0));
+    if is_recording() {
+        record(name, "", 0);
+    }
 }
 
 /// The same with a number.
+#[inline]
 pub fn event_with(name: &'static str, key: &'static str, value: usize) {
+    if is_recording() {
+        record(name, key, value);
+    }
+}
+
+fn record(name: &'static str, key: &'static str, value: usize) {
     let value = i64::try_from(value).unwrap_or(i64::MAX);
     recording(|arena| arena.event(arena.current, name, key, value));
 }
@@ -106,26 +128,29 @@ pub fn handler_event(name: &'static str) {
 }
 
 /// Begins a span below the innermost one, and is the innermost one itself until it ends.
+#[inline]
 pub fn span(name: &'static str) -> Span {
     span_as(name, Scope::Component, Role::Plain)
 }
 
+#[inline]
 pub fn span_as(name: &'static str, scope: Scope, role: Role) -> Span {
-    start(name, scope, role, now)
+    if is_recording() {
+        span_from(name, scope, role, now())
+    } else {
+        Span::NONE
+    }
 }
 
 /// The same for what began a little earlier.
 pub fn span_from(name: &'static str, scope: Scope, role: Role, begun: Tick) -> Span {
-    start(name, scope, role, || begun)
-}
-
-fn start(name: &'static str, scope: Scope, role: Role, begun: impl FnOnce() -> Tick) -> Span {
     let started = recording(|arena| {
-        let index = arena.start(name, arena.current, scope, role, begun())?;
+        let index = arena.start(name, arena.current, scope, role, begun)?;
         arena.current = index;
-        Some((arena.serial(), index))
+        let serial = arena.serial();
+        Some(Span { serial, index })
     });
-    Span::new(started.flatten())
+    started.flatten().unwrap_or(Span::NONE)
 }
 
 /// A future that goes on beside others of the same request: it has an innermost span of its own.
@@ -159,7 +184,7 @@ pub fn past(name: &'static str, scope: Scope, start: Tick, end: Tick) {
 /// The headers that a call of somebody else takes along from the innermost span.
 pub fn outgoing() -> Option<Outgoing> {
     let arena = CURRENT.take()?;
-    let span = arena.span_id(arena.current);
+    let span = arena.caller();
     let outgoing = Outgoing {
         traceparent: traceparent(arena.trace_id, span, arena.flags),
         tracestate: arena.state.as_deref().map(str::to_owned),
@@ -204,10 +229,10 @@ pub struct Span {
 const NOWHERE: u32 = u32::MAX;
 
 impl Span {
-    fn new(started: Option<(u64, u32)>) -> Self {
-        let (serial, index) = started.unwrap_or((0, NOWHERE));
-        Self { serial, index }
-    }
+    const NONE: Self = Self {
+        serial: 0,
+        index: NOWHERE,
+    };
 
     /// Nothing if the request is not at work on this thread now.
     fn with<T>(&self, act: impl FnOnce(&mut Arena, u32) -> T) -> Option<T> {
@@ -219,16 +244,8 @@ impl Span {
         done.flatten()
     }
 
-    pub fn event(&self, name: &'static str) {
-        self.with(|arena, index| arena.event(index, name, "", 0));
-    }
-
-    pub fn event_with(&self, name: &'static str, key: &'static str, value: usize) {
-        let value = i64::try_from(value).unwrap_or(i64::MAX);
-        self.with(|arena, index| arena.event(index, name, key, value));
-    }
-
     /// The value is made only if it is kept.
+    #[inline]
     pub fn set<V: Into<Value>>(&self, key: &'static str, value: impl FnOnce() -> V) {
         if self.index == NOWHERE {
             return;
@@ -238,6 +255,7 @@ impl Span {
     }
 
     /// A call of somebody else.
+    #[inline]
     pub fn client(self) -> Self {
         self.with(|arena, index| {
             if let Some(record) = arena.record(index) {
@@ -259,7 +277,10 @@ impl Span {
 }
 
 impl Drop for Span {
+    #[inline]
     fn drop(&mut self) {
-        self.with(Arena::end);
+        if self.index != NOWHERE {
+            self.with(Arena::end);
+        }
     }
 }

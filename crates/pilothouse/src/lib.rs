@@ -3,3 +3,4 @@
 pub mod kubeconfig;
 pub mod pki;
 pub mod server;
+pub mod tracing;

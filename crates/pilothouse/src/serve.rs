@@ -7,8 +7,10 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
 use clap::Args;
+use egress::Selector;
 use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
+use pilothouse::tracing::Tracing;
 use store::{Store, embedded};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -36,6 +38,8 @@ pub(crate) struct Arguments {
     objects: flags::Api,
     #[command(flatten)]
     requests: flags::Requests,
+    #[command(flatten)]
+    telemetry: flags::Telemetry,
     #[command(flatten)]
     logs: flags::Logs,
 }
@@ -67,8 +71,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let say = Say {
         on_stderr: arguments.data.print_kubeconfig,
     };
+    // Before anything is opened: a mistake in a file is told at once.
+    let egress = arguments.telemetry.egress()?;
+    let tracing = arguments.telemetry.tracing(&egress)?;
     let opened = tokio::select! {
-        opened = open(&arguments) => Some(opened?),
+        opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
     };
     let Some((store, place)) = opened else {
@@ -81,7 +88,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         "pilothouse {version}: {place}, {} keys, revision {}",
         view.keys, view.revision
     ));
-    let server = Box::pin(start(&arguments, &store, &place)).await?;
+    let server = Box::pin(start(&arguments, &store, &place, egress, tracing.as_ref())).await?;
+    if let Some(tracing) = &tracing {
+        tracing.resolve_services(&server.api);
+    }
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     next_steps(&arguments, &say, &server, &place, offered);
@@ -92,6 +102,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         () = signals.next() => {
             return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
         }
+    }
+    if let Some(tracing) = tracing {
+        // Last of all: what was done until now is in it.
+        say.line(&format!("traces: spans {}", tracing.stop().await));
     }
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.
@@ -141,12 +155,13 @@ impl Say {
     }
 }
 
-async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
+async fn open(arguments: &Arguments, egress: &Selector) -> anyhow::Result<(Store, Place)> {
     let options = arguments.limits.options();
     if arguments.data.ephemeral {
         return Ok((embedded::in_memory(&options), Place::Memory));
     }
-    if let Some(config) = arguments.etcd.config() {
+    if let Some(mut config) = arguments.etcd.config() {
+        config.dial = flags::dial_etcd(egress);
         let place = Place::Etcd(config.endpoints.join(","));
         return Ok((store_etcd::open(config, &options).await?, place));
     }
@@ -158,7 +173,13 @@ async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
 }
 
 /// The API over the store.
-async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::Result<Server> {
+async fn start(
+    arguments: &Arguments,
+    store: &Store,
+    place: &Place,
+    egress: Selector,
+    tracing: Option<&Tracing>,
+) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
     let default = if arguments.data.ephemeral { 0 } else { 6443 };
     let port = serving.secure_port.unwrap_or(default);
@@ -176,6 +197,10 @@ async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::R
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings);
     options.settings.request_log = Some(flags::REQUEST_LOG);
+    options.egress = egress;
+    if let Some(tracing) = tracing {
+        options.tracer = tracing.tracer.clone();
+    }
     options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
         options.kubeconfig = Some(arguments.directory.kubeconfig());

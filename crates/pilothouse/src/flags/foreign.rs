@@ -62,7 +62,6 @@ const HINTS: &[(&str, &str)] = &[
     ("delete-collection-workers", LEAVE_OUT),
     ("disable-http2-serving", "HTTP/2 is always on offer, HTTP/1.1 too"),
     ("disabled-metrics", LEAVE_OUT),
-    ("egress-selector-config-file", "connections go out directly"),
     ("emulated-version", "the version is 1.37, `pilothouse version` tells it"),
     ("emulation-*", "the version is 1.37, `pilothouse version` tells it"),
     ("enable-aggregator-routing", "other API servers cannot be aggregated yet"),
@@ -100,7 +99,6 @@ const HINTS: &[(&str, &str)] = &[
     ("strict-transport-security-directives", LEAVE_OUT),
     ("tls-curve-preferences", LEAVE_OUT),
     ("tls-sni-cert-key", "there is one certificate: --tls-cert-file"),
-    ("tracing-config-file", "there are no traces yet"),
     ("watch-cache*", "leave it out: all is read from memory"),
 ];
 

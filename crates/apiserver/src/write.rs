@@ -511,6 +511,7 @@ pub(crate) async fn commit(api: &Api, txn: Txn) -> Result<store::Committed, stor
     let done = api.store.txn(txn).await;
     match &done {
         Ok(done) => span.set("batch.size", || done.batch),
+        Err(store::Error::Conflict { .. }) => span.set("conflict", || true),
         Err(_) => span.fail(),
     }
     done

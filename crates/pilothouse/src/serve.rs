@@ -12,6 +12,7 @@ use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
 use store::{Store, embedded};
+use telemetry::metrics::Registry;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::data::{self, Directory, Etcd, quoted};
@@ -74,6 +75,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     // Before anything is opened: a mistake in a file is told at once.
     let egress = arguments.telemetry.egress()?;
     let tracing = arguments.telemetry.tracing(&egress)?;
+    let registry = Registry::default();
+    let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
@@ -88,9 +91,20 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         "pilothouse {version}: {place}, {} keys, revision {}",
         view.keys, view.revision
     ));
-    let server = Box::pin(start(&arguments, &store, &place, egress, tracing.as_ref())).await?;
+    let started = start(
+        &arguments,
+        &store,
+        &place,
+        egress,
+        tracing.as_ref(),
+        &registry,
+    );
+    let server = Box::pin(started).await?;
     if let Some(tracing) = &tracing {
         tracing.resolve_services(&server.api);
+    }
+    if let Some(push) = &push {
+        push.resolve_services(&server.api);
     }
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
@@ -106,6 +120,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(tracing) = tracing {
         // Last of all: what was done until now is in it.
         say.line(&format!("traces: spans {}", tracing.stop().await));
+    }
+    if let Some(push) = push {
+        for (signal, report) in push.stop().await {
+            say.line(&format!("{signal}: {report}"));
+        }
     }
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.
@@ -179,6 +198,7 @@ async fn start(
     place: &Place,
     egress: Selector,
     tracing: Option<&Tracing>,
+    registry: &Registry,
 ) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
     let default = if arguments.data.ephemeral { 0 } else { 6443 };
@@ -197,7 +217,9 @@ async fn start(
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings);
     options.settings.request_log = Some(flags::REQUEST_LOG);
+    options.settings.serve_metrics = arguments.telemetry.serves_metrics();
     options.egress = egress;
+    options.metrics = registry.clone();
     if let Some(tracing) = tracing {
         options.tracer = tracing.tracer.clone();
     }

@@ -8,11 +8,14 @@ use anyhow::anyhow;
 use apiserver::pipeline::Api;
 use egress::Selector;
 use telemetry::config::{Environment, Follow};
-use telemetry::export::{Exporter, Queue, Report, Resource, Signal, Transport};
+use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Signal, Transport};
+use telemetry::metrics::Registry;
 use telemetry::trace::{Finished, Sampling, Tracer};
 
+use crate::push::{self, Push, Wanted};
+
 /// How long the last spans may take when the server stops.
-const LAST: Duration = Duration::from_secs(5);
+pub(crate) const LAST: Duration = Duration::from_secs(5);
 
 /// Tracing at work.
 #[derive(Debug)]
@@ -21,6 +24,7 @@ pub struct Tracing {
     pub tracer: Arc<Tracer>,
     exporter: Exporter<Finished>,
     transport: Arc<Transport>,
+    resource: Resource,
 }
 
 impl Tracing {
@@ -44,7 +48,7 @@ impl Tracing {
             Signal::Traces,
             tracer.queue().clone(),
             transport.clone(),
-            resource,
+            resource.clone(),
             settings,
             follow.run(transport.clone(), move |rate| set(&changed, rate)),
         )?;
@@ -52,18 +56,19 @@ impl Tracing {
             tracer,
             exporter,
             transport,
+            resource,
         })
     }
 
     /// A collector may be a Service: this server knows where those are.
     pub fn resolve_services(&self, api: &Arc<Api>) {
-        // Not kept alive by it.
-        let api = Arc::downgrade(api);
-        self.transport
-            .resolve_services(Arc::new(move |namespace, name, port| {
-                let api = api.upgrade().ok_or("the server is stopping")?;
-                admission::client::resolve(&*api, namespace, name, port)
-            }));
+        self.transport.resolve_services(resolver(api));
+    }
+
+    /// Has metrics and logs go the same way, and shows what becomes of spans.
+    pub fn push(&self, wanted: Wanted, registry: &Registry) -> std::io::Result<Push> {
+        push::observe(registry, "traces", self.exporter.queue());
+        Push::start(wanted, registry, &self.transport, &self.resource)
     }
 
     /// Sends what waits, and tells what became of everything.
@@ -73,4 +78,14 @@ impl Tracing {
         let ended = tokio::task::spawn_blocking(move || self.exporter.shutdown(LAST));
         ended.await.unwrap_or_default()
     }
+}
+
+/// Finds Services by the objects of this server.
+pub(crate) fn resolver(api: &Arc<Api>) -> Resolve {
+    // Not kept alive by it.
+    let api = Arc::downgrade(api);
+    Arc::new(move |namespace, name, port| {
+        let api = api.upgrade().ok_or("the server is stopping")?;
+        admission::client::resolve(&*api, namespace, name, port)
+    })
 }

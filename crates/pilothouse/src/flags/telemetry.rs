@@ -2,12 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use egress::{Dialer, Network, Selector};
+use pilothouse::push::{Push, Wanted};
 use pilothouse::tracing::Tracing;
 use store_etcd::wire::{Dial, Stream};
 use telemetry::config::Environment;
+use telemetry::metrics::Registry;
+
+use super::value;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces and networks")]
@@ -18,12 +23,71 @@ pub(crate) struct Telemetry {
     /// Proxies to the networks of the control plane, the cluster and etcd
     #[arg(long, value_name = "FILE")]
     egress_selector_config_file: Option<PathBuf>,
+    /// Where numbers are shown: at /metrics, and to the collector of --tracing-config-file
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "prometheus"
+    )]
+    metrics_exporter: Vec<MetricsExporter>,
+    /// How often they are sent to the collector
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = value::duration)]
+    metrics_export_interval: Duration,
+    /// Where the log goes beside stderr
+    #[arg(long, value_name = "WHERE", default_value = "none")]
+    logs_exporter: LogsExporter,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MetricsExporter {
+    Prometheus,
+    Otlp,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogsExporter {
+    None,
+    Otlp,
 }
 
 impl Telemetry {
     pub(crate) fn egress(&self) -> Result<Selector, egress::Error> {
         let file = self.egress_selector_config_file.as_deref();
         file.map_or_else(|| Ok(Selector::default()), Selector::read)
+    }
+
+    /// Whether there is `/metrics`.
+    pub(crate) fn serves_metrics(&self) -> bool {
+        self.metrics_exporter.contains(&MetricsExporter::Prometheus)
+    }
+
+    /// What goes to the collector beside traces.
+    pub(crate) fn push(
+        &self,
+        tracing: Option<&Tracing>,
+        registry: &Registry,
+    ) -> anyhow::Result<Option<Push>> {
+        let metrics = self.metrics_exporter.contains(&MetricsExporter::Otlp);
+        let wanted = Wanted {
+            metrics: metrics.then_some(self.metrics_export_interval),
+            logs: self.logs_exporter == LogsExporter::Otlp,
+        };
+        let Some(tracing) = tracing else {
+            let flag = match (metrics, wanted.logs) {
+                (true, _) => "--metrics-exporter otlp",
+                (_, true) => "--logs-exporter otlp",
+                _ => return Ok(None),
+            };
+            anyhow::bail!("{flag} needs --tracing-config-file, which names the collector");
+        };
+        let interval = self.metrics_export_interval;
+        anyhow::ensure!(
+            interval >= Duration::from_secs(1),
+            "--metrics-export-interval is at least 1s"
+        );
+        Ok(Some(tracing.push(wanted, registry)?))
     }
 
     /// If it is asked for.

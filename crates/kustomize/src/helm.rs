@@ -143,8 +143,9 @@ impl Inflater<'_> {
             .map(|(k, v)| format!("{k}={v}"))
             .collect();
         let fail = |errors: &str, cause: &str| {
+            let separator = if errors.is_empty() { "" } else { ": " };
             Error::new(format!(
-                "{errors}: unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
+                "{errors}{separator}unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
                 arguments.join(" "),
                 shown.join(" "),
                 helm = self.command
@@ -281,7 +282,9 @@ pub(crate) fn show(chart: &HelmChart, globals: &HelmGlobals) -> String {
     for (key, value) in [
         ("chartHome", &globals.chart_home),
         ("configHome", &globals.config_home),
+        ("kubeVersion", &chart.kube_version),
         ("name", &chart.name),
+        ("nameTemplate", &chart.name_template),
         ("namespace", &chart.namespace),
         ("releaseName", &chart.release_name),
         ("repo", &chart.repo),
@@ -291,6 +294,25 @@ pub(crate) fn show(chart: &HelmChart, globals: &HelmGlobals) -> String {
     ] {
         if !value.is_empty() {
             object.insert(key, value.as_str());
+        }
+    }
+    for (key, list) in [
+        ("additionalValuesFiles", &chart.additional_values_files),
+        ("apiVersions", &chart.api_versions),
+    ] {
+        if !list.is_empty() {
+            object.insert(key, list.iter().map(String::as_str).collect::<Value>());
+        }
+    }
+    for (key, flag) in [
+        ("debug", chart.debug),
+        ("devel", chart.devel),
+        ("includeCRDs", chart.include_crds),
+        ("skipHooks", chart.skip_hooks),
+        ("skipTests", chart.skip_tests),
+    ] {
+        if flag {
+            object.insert(key, true);
         }
     }
     if let Some(inline) = &chart.values_inline {

@@ -19,12 +19,14 @@
 mod config;
 mod decode;
 mod error;
+mod explain;
 mod factory;
 mod fieldspec;
 mod fs;
 mod function;
 mod generate;
 mod git;
+mod glob;
 mod helm;
 mod host;
 mod id;
@@ -47,8 +49,9 @@ mod types;
 mod vars;
 
 pub use error::Error;
-pub use fs::{Disk, FileSystem, Memory};
-pub use host::{Alone, Finished, Host, Local, Program};
+pub use explain::{Change, Explanation};
+pub use fs::{Disk, Entry, EntryKind, FileSystem, Memory, Recorded};
+pub use host::{Alone, Cached, Finished, Host, Local, Program, Repository};
 pub use loader::LoadRestrictions;
 pub use output::Output;
 
@@ -59,6 +62,7 @@ use types::{FieldSpec, SortOptions};
 /// The kustomize whose bytes these are.
 pub const VERSION: &str = "v5.8.1";
 
+#[expect(clippy::struct_excessive_bools, reason = "options are independent")]
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub load_restrictions: LoadRestrictions,
@@ -68,6 +72,10 @@ pub struct Options {
     pub enable_plugins: bool,
     pub functions: FunctionOptions,
     pub helm: HelmOptions,
+    /// Whether the output will be asked who set its fields.
+    pub explain: bool,
+    /// Whether `resources` and `components` may be patterns.
+    pub enable_globs: bool,
 }
 
 /// The order of the output, where the kustomization says nothing.
@@ -106,6 +114,7 @@ pub fn build(
     path: &str,
     options: &Options,
 ) -> Result<Output, Error> {
+    node::forget_aliases();
     let loader = loader::Loader::open(fs, host, path, options.load_restrictions)?;
     let mut target = Target::load(loader)?;
     let mut build = Build::new(options, host);
@@ -140,6 +149,9 @@ pub fn build(
         };
         let schema = build.schema();
         MetaMap::new(&[label].into(), &[spec]).transform(&mut map, &schema)?;
+        if options.explain {
+            explain::record(&mut map, explain::Cause::of("managed-by label"));
+        }
     }
     let mut gone = resource::BUILD_ANNOTATIONS.to_vec();
     if !asks("originAnnotations") {

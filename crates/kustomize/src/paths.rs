@@ -38,6 +38,19 @@ pub(crate) fn base(path: &str) -> &str {
     trimmed.rsplit('/').next().unwrap_or(trimmed)
 }
 
+/// The way from a directory to a path, both absolute and clean.
+pub(crate) fn relative(from: &str, to: &str) -> String {
+    let parts = |path: &str| -> Vec<String> {
+        let parts = path.split('/').filter(|it| !it.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut way = vec![".."; from.len() - same];
+    way.extend(to[same..].iter().map(String::as_str));
+    clean(&way.join("/"))
+}
+
 /// Whether a directory is another one or below it.
 pub(crate) fn is_within(dir: &str, root: &str) -> bool {
     root == "/"

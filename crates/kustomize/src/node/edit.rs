@@ -112,12 +112,13 @@ pub(crate) fn is_non_string(text: &str) -> bool {
         return false;
     };
     let name = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'/' | b'_' | b'-');
-    let starts_word = first.is_ascii_alphabetic()
-        && !matches!(
+    // The longest word that means something is `false`.
+    let maybe_word = text.len() <= 5
+        && matches!(
             first,
             b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O'
         );
-    if starts_word && text.bytes().all(name) {
+    if first.is_ascii_alphabetic() && !maybe_word && text.bytes().all(name) {
         return false;
     }
     yaml::is_non_string(text)

@@ -11,7 +11,7 @@ const HELM: &str = r#"#!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"
 case "$1" in
 version) echo v3.14.0+g123 ;;
-pull) mkdir -p "$3/x" ;;
+pull) mkdir -p "$4/x" ;;
 template) printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-chart\n' ;;
 esac
 "#;

@@ -188,8 +188,9 @@ fn start(
     );
     let path = directory.join("prometheus.yml");
     std::fs::write(&path, config).expect("write the configuration");
-    // Free a moment ago; Prometheus takes no port from the kernel.
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    // Free a moment ago, as Prometheus takes no port from the kernel; and where nobody else takes one, if there is such.
+    let free = TcpListener::bind("127.77.0.1:0").or_else(|_| TcpListener::bind("127.0.0.1:0"));
+    let free = free.expect("a port");
     let address = free.local_addr().expect("an address").to_string();
     drop(free);
     let log = std::fs::File::create(directory.join("prometheus.log")).expect("a log");
@@ -209,7 +210,7 @@ fn start(
 
 /// Asks until the answer is as it should be.
 async fn wait(address: &str, path: &str, is_done: impl Fn(&Value) -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(180);
     let mut last = String::new();
     while Instant::now() < end {
         if let Ok(text) = get(address, path).await {

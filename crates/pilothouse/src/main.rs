@@ -85,10 +85,9 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match command {
-            Command::Build(_)
-            | Command::Kustomize(_)
-            | Command::Usage(_)
-            | Command::Config(_) => Ok(()),
+            Command::Build(_) | Command::Kustomize(_) | Command::Usage(_) | Command::Config(_) => {
+                Ok(())
+            }
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),

@@ -74,21 +74,24 @@ where
         .enable_all()
         .build()
         .expect("make a runtime");
-    let (listener, address) = runtime.block_on(async {
-        match listen {
-            Listen::Port => {
-                let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
-                let address = listener.local_addr().expect("learn the own address");
-                (Listener::Tcp(listener), Some(address))
-            }
-            Listen::Socket(path) => {
-                // A leftover of one that is gone.
-                let _ = std::fs::remove_file(path);
-                let listener = UnixListener::bind(path).expect("listen on a socket");
-                (Listener::Unix(listener), None)
-            }
+    // Not to be waited for in this runtime: whoever calls may run in one of their own.
+    let entered = runtime.enter();
+    let (listener, address) = match listen {
+        Listen::Port => {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
+            listener.set_nonblocking(true).expect("do not block");
+            let address = listener.local_addr().expect("learn the own address");
+            let listener = TcpListener::from_std(listener).expect("a runtime");
+            (Listener::Tcp(listener), Some(address))
         }
-    });
+        Listen::Socket(path) => {
+            // A leftover of one that is gone.
+            let _ = std::fs::remove_file(path);
+            let listener = UnixListener::bind(path).expect("listen on a socket");
+            (Listener::Unix(listener), None)
+        }
+    };
+    drop(entered);
     let acceptor = secured.map(|it| TlsAcceptor::from(config(it)));
     let (stop, mut stopped) = oneshot::channel::<()>();
     let thread = std::thread::spawn(move || {

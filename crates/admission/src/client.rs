@@ -22,6 +22,8 @@ use telemetry::trace::{self, Outgoing, Span};
 use self::connection::Connection;
 use crate::Lookup;
 
+pub use self::service::resolve;
+
 /// The most that a webhook may answer.
 pub const MAX_ANSWER_BYTES: usize = 3 * 1024 * 1024;
 /// Connections kept for the next call.

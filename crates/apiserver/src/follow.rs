@@ -53,7 +53,7 @@ impl Followers {
 impl Api {
     /// Learns what anybody was answered before this call. For a refusal or a miss that may come from knowing too little:
     /// other servers write too, and what is written here is learned a moment after it is acknowledged.
-    pub(crate) async fn learn(&self) -> Result<(), Status> {
+    pub async fn learn(&self) -> Result<(), Status> {
         self.latest().await?;
         self.followers.caught_up().await;
         Ok(())

@@ -524,6 +524,7 @@ pub(crate) async fn commit(
     let done = api.commit(operation, resource, txn).await;
     match &done {
         Ok(done) => span.set("batch.size", || done.batch),
+        Err(store::Error::Conflict { .. }) => span.set("conflict", || true),
         Err(_) => span.fail(),
     }
     done

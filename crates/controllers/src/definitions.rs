@@ -98,6 +98,8 @@ async fn finalize(client: &Local, path: &str, definition: Value) -> Result<bool,
         let progress = ("True", "InstanceDeletionInProgress", progress);
         if count(client, &definition).await? > 0 {
             say(client, path, definition.clone(), progress).await?;
+            // From here on nobody makes new ones behind our back.
+            client.api().learn().await?;
         }
         if delete_all(client, &definition).await? > 0 {
             return Ok(false);

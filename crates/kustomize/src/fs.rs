@@ -2,9 +2,11 @@
 
 mod disk;
 mod memory;
+mod recorded;
 
 pub use disk::Disk;
 pub use memory::Memory;
+pub use recorded::Recorded;
 
 use crate::error::{Error, Result};
 
@@ -14,6 +16,12 @@ pub trait FileSystem {
 
     /// The directory that a path leads to behind all links, and the file in it if it leads to a file.
     fn resolve(&self, path: &str) -> std::result::Result<(String, Option<String>), Error>;
+
+    /// Whether a path is known to be a file and no link. If not, it may still be one.
+    fn is_plain_file(&self, path: &str) -> bool {
+        _ = path;
+        false
+    }
 
     /// A directory of its own for a checkout, or why there is none.
     fn temporary_directory(&self) -> std::result::Result<String, Error> {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::host::Repository;
 use crate::paths;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
@@ -46,6 +47,15 @@ impl RepoSpec {
 
     pub(crate) fn repo_path(&self) -> &str {
         &self.repo_path
+    }
+
+    pub(crate) fn repository(&self) -> Repository {
+        Repository {
+            address: self.clone_spec(),
+            reference: self.reference.clone(),
+            submodules: self.submodules,
+            timeout: self.timeout,
+        }
     }
 
     pub(crate) fn clone_spec(&self) -> String {

@@ -144,8 +144,9 @@ impl Inflater<'_> {
             .map(|(k, v)| format!("{k}={v}"))
             .collect();
         let fail = |errors: &str, cause: &str| {
+            let separator = if errors.is_empty() { "" } else { ": " };
             Error::new(format!(
-                "{errors}: unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
+                "{errors}{separator}unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
                 arguments.join(" "),
                 shown.join(" "),
                 helm = self.command

@@ -1,6 +1,8 @@
 //! Traces of requests, as whoever looks at them meets them. The tables are those that kube-apiserver's own integration test
 //! of tracing asks for, but for what is not here: an audit log, and etcd where the store is embedded.
 
+#[path = "traces/export.rs"]
+mod export;
 #[path = "webhooks/hook.rs"]
 #[allow(dead_code, reason = "other stories use the rest")]
 mod hook;

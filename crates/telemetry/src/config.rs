@@ -243,6 +243,14 @@ impl Written {
         errors
     }
 
+    fn checked(&self) -> Result<(), Error> {
+        let errors = self.validate();
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Invalid(field::aggregate(&errors)))
+    }
+
     /// Of what was found valid.
     fn target(
         &self,
@@ -321,6 +329,17 @@ fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, value))
 }
 
+/// A collector that is known by its URL alone: all that `url` of a configuration may say.
+pub fn collector(url: &str, environment: &Environment, egress: &Selector) -> Result<Target, Error> {
+    let written = Written {
+        url: Some(url.to_owned()),
+        ..Written::default()
+    };
+    written.checked()?;
+    let target = written.target(Signal::Traces, Protocol::default(), environment, egress);
+    target.map_err(Error::Setup)
+}
+
 fn read(path: &Path) -> Result<Written, Error> {
     let shown = path.display().to_string();
     let quoted = meta::go::quote(&shown);
@@ -333,11 +352,8 @@ fn read(path: &Path) -> Result<Written, Error> {
             "unable to decode tracing configuration data: {error}"
         ))
     })?;
-    let errors = written.validate();
-    if errors.is_empty() {
-        return Ok(written);
-    }
-    Err(Error::Invalid(field::aggregate(&errors)))
+    written.checked()?;
+    Ok(written)
 }
 
 #[cfg(test)]

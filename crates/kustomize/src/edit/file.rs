@@ -1,6 +1,6 @@
 //! The file that a kustomization is in. Its comments and the order of its fields outlive a change.
 
-use json::Object;
+use json::{Object, Value};
 
 use crate::decode::decode;
 use crate::encode::Encode as _;
@@ -102,7 +102,7 @@ impl KustFile {
             out.extend_from_slice(comment);
             if let Some(value) = value.get(name) {
                 let alone = Object::from_iter([(name, value.clone())]);
-                yaml::write_value(&mut out, &alone.into());
+                yaml::write_value(&mut out, &Value::Object(alone));
             }
         };
         for it in &self.layout {

@@ -1,7 +1,7 @@
 //! The disk, with errors as Go words them.
 
 use std::fs;
-use std::io::{Error as IoError, ErrorKind};
+use std::io::{Error as IoError, ErrorKind, Read as _};
 use std::path::Path;
 
 use super::{Entry, EntryKind, FileSystem};
@@ -21,14 +21,24 @@ impl FileSystem for Disk {
     fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
         let fail =
             |what: &str, error: &IoError| Error::new(format!("{what} {path}: {}", cause(error)));
-        let meta = fs::metadata(path).map_err(|error| fail("open", &error))?;
+        let file = fs::File::open(path).map_err(|error| fail("open", &error))?;
+        let meta = file.metadata().map_err(|error| fail("open", &error))?;
         if meta.is_dir() {
             return Err(Error::new(format!("read {path}: is a directory")));
         }
+        let large = || Error::new(format!("read {path}: file too large"));
         if meta.len() > MAX_FILE {
-            return Err(Error::new(format!("read {path}: file too large")));
+            return Err(large());
         }
-        fs::read(path).map_err(|error| fail("open", &error))
+        // One more byte than there is, so that one read finds the end.
+        let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
+        // What is no regular file does not say its length, and may have no end.
+        let read = file.take(MAX_FILE + 1).read_to_end(&mut content);
+        let length = read.map_err(|error| fail("read", &error))?;
+        if length as u64 > MAX_FILE {
+            return Err(large());
+        }
+        Ok(content)
     }
 
     fn resolve(&self, path: &str) -> Result<(String, Option<String>), Error> {
@@ -51,6 +61,10 @@ impl FileSystem for Disk {
         let (dir, file) = real.rsplit_once('/').unwrap_or(("", &real));
         let dir = if dir.is_empty() { "/" } else { dir };
         Ok((dir.to_owned(), Some(file.to_owned())))
+    }
+
+    fn is_plain_file(&self, path: &str) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
     }
 
     fn temporary_directory(&self) -> Result<String, Error> {

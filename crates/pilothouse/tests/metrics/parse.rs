@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
-pub struct Family {
-    pub name: String,
-    pub help: String,
-    pub kind: String,
+pub(crate) struct Family {
+    pub(crate) name: String,
+    pub(crate) help: String,
+    pub(crate) kind: String,
     /// Of all samples, without `le`.
-    pub labels: BTreeSet<String>,
+    pub(crate) labels: BTreeSet<String>,
     /// As they are written, in order, without the last.
-    pub buckets: Vec<String>,
+    pub(crate) buckets: Vec<String>,
 }
 
-pub fn families(text: &str) -> Vec<Family> {
+pub(crate) fn families(text: &str) -> Vec<Family> {
     let mut all: Vec<Family> = Vec::new();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {

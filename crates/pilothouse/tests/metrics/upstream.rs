@@ -6,10 +6,10 @@ use json::Value;
 
 use crate::parse::Family;
 
-pub struct Upstream(BTreeMap<String, Value>);
+pub(crate) struct Upstream(BTreeMap<String, Value>);
 
 /// None, and a line that says so, if the list is not here.
-pub fn read() -> Option<Upstream> {
+pub(crate) fn read() -> Option<Upstream> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../../shared/data/kubernetes-metrics.yaml"
@@ -31,7 +31,7 @@ pub fn read() -> Option<Upstream> {
 
 impl Upstream {
     /// Panics if it is not as upstream has it. Whether upstream has it at all.
-    pub fn compare(&self, family: &Family) -> bool {
+    pub(crate) fn compare(&self, family: &Family) -> bool {
         let Family { name, labels, .. } = family;
         let Some(theirs) = self.0.get(name) else {
             let own = ["pilothouse_", "process_", "otel_"];

@@ -176,6 +176,10 @@ fn the_first_form_of_the_file() {
         port: 4317,
     };
     assert_eq!(target(&found, &[]).unwrap().place, place);
+    let plain = collector("http://c:1", &Environment::default(), &Selector::default());
+    assert_eq!(plain.unwrap().place, tcp("c", 1));
+    let wrong = collector("ftp://c", &Environment::default(), &Selector::default());
+    assert!(wrong.is_err());
     for (body, want) in [
         ("service: {name: b}\n", "service.namespace: Required value"),
         (

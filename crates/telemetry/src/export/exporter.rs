@@ -10,7 +10,8 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Item, Outcome, Queue, Resource, Signal, Stop, Transport};
+use super::transport::Stop;
+use super::{Item, Outcome, Queue, Resource, Signal, Transport};
 
 /// How an exporter works.
 #[derive(Clone, Copy, Debug)]
@@ -225,7 +226,8 @@ impl<T: Item> Work<T> {
 
     async fn send(&self, Batch { spans, message }: Batch) {
         let patience = self.settings.patience;
-        let sent = (self.transport).send(self.signal, message, spans, patience, self.stop.clone());
+        let stop = self.stop.clone();
+        let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
         let outcome = sent.await;
         self.queue.settle(outcome.accepted, outcome.rejected, 0);
         self.troubles.note(self.signal, &outcome);

@@ -18,6 +18,8 @@ use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto};
 
 /// The most that a collector may answer.
 pub(super) const MAX_ANSWER: usize = 4 << 20;
+/// As Go says it.
+const LATE: &str = "context deadline exceeded";
 /// Of what a collector says, in errors.
 const MAX_TEXT: usize = 300;
 
@@ -25,7 +27,7 @@ const MAX_TEXT: usize = 300;
 pub type Resolve = Arc<dyn Fn(&str, &str, u16) -> Result<(String, u16), String> + Send + Sync>;
 
 /// When all must be over, once that is known.
-pub type Stop = watch::Receiver<Option<Instant>>;
+pub(super) type Stop = watch::Receiver<Option<Instant>>;
 
 /// What became of the items of one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,15 +103,27 @@ impl Transport {
         let _ = self.resolve.set(resolve);
     }
 
-    /// Sends a message with so many items in it, for at most `patience`. Once `stop` says when all must be over, what
-    /// fails is not tried again.
+    /// Sends a message with so many items in it, for at most `patience`.
     pub async fn send(
         &self,
         signal: Signal,
         message: Bytes,
         items: u64,
         patience: Duration,
+    ) -> Outcome {
+        let (_never, stop) = watch::channel(None);
+        let sent = self.send_until(stop, signal, message, items, patience);
+        sent.await
+    }
+
+    /// The same, but once `stop` says when all must be over, what fails is not tried again.
+    pub(super) async fn send_until(
+        &self,
         mut stop: Stop,
+        signal: Signal,
+        message: Bytes,
+        items: u64,
+        patience: Duration,
     ) -> Outcome {
         let end = Instant::now() + patience;
         // Any number will do.
@@ -161,19 +175,12 @@ impl Transport {
                 None => std::future::pending().await,
             }
         };
-        let done = tokio::select! {
-            done = attempt => Some(done),
-            () = tokio::time::sleep_until(end) => None,
-            () = over => None,
-        };
-        if let Some(done) = done {
-            return done;
+        // An attempt that is broken off takes its connection with it.
+        tokio::select! {
+            done = attempt => done,
+            () = tokio::time::sleep_until(end) => Err(Failure::lost(LATE)),
+            () = over => Err(Failure::lost(LATE)),
         }
-        // Whatever comes on it now is not the answer to what will be asked next.
-        if let Ok(mut connection) = self.connection.try_lock() {
-            *connection = None;
-        }
-        Err(Failure::lost("context deadline exceeded"))
     }
 
     async fn attempt(
@@ -288,7 +295,8 @@ pub fn send_once(
     let transport = Transport::new(target);
     // What is about to end tries once.
     let (_sender, stop) = watch::channel(Some(Instant::now() + timeout));
-    let outcome = runtime.block_on(transport.send(signal, message.into(), items, timeout, stop));
+    let outcome =
+        runtime.block_on(transport.send_until(stop, signal, message.into(), items, timeout));
     // A name that is still being looked up does not hold up the caller.
     runtime.shutdown_background();
     outcome

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::handle::Unit;
 use super::registry::{Gathered, Kind, Registry, Sample, Value};
 use super::text::help;
+use crate::export::Item;
 use crate::protobuf::Message;
 
 const CUMULATIVE: u64 = 2;
@@ -18,6 +19,16 @@ const ENOUGH: usize = 1 << 20;
 pub struct Batch {
     pub metrics: Vec<u8>,
     pub points: u64,
+}
+
+impl Item for Batch {
+    fn spans(&self) -> u64 {
+        self.points
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.metrics);
+    }
 }
 
 /// The messages of one export.

@@ -178,14 +178,23 @@ fn patience_ends() {
     let sender = Sender::new(tcp(&collector, Protocol::Grpc), 1000, short);
     assert!(sender.push(5));
     sender.settled();
-    assert_eq!(
-        sender.exporter.trouble().as_deref(),
-        Some("context deadline exceeded")
-    );
+    let trouble = sender.exporter.trouble();
+    assert_eq!(trouble.as_deref(), Some("context deadline exceeded"));
+    assert_eq!(sender.finish(PATIENCE), report(0, 0, 5));
+}
+
+#[test]
+fn an_attempt_that_takes_too_long_is_made_again() {
+    let collector = Collector::start();
+    collector.behave(|it| it.hold = true);
+    let mut target = tcp(&collector, Protocol::Grpc);
+    target.timeout = Duration::from_secs(1);
+    let sender = Sender::new(target, 1000, settings());
+    assert!(sender.push(5));
+    collector.wait_for_requests(2);
     collector.behave(|it| it.hold = false);
-    assert!(sender.push(6));
     sender.settled();
-    assert_eq!(sender.finish(PATIENCE), report(6, 0, 5));
+    assert_eq!(sender.finish(PATIENCE), report(5, 0, 0));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A receiver of another hand: `otlp_sink.py`, over Google's gRPC and OpenTelemetry's own messages.
+//! A receiver of another hand: `otlp_sink.py` of `../shared/tools` beside the workspace, over Google's gRPC and OpenTelemetry's own messages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -30,6 +30,10 @@ fn python() -> String {
     std::env::var("PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/tools/otlp_sink.py")
+}
+
 /// Whether there is all that the sink needs; says how to get it.
 fn available() -> bool {
     let modules = "import grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc";
@@ -37,10 +41,10 @@ fn available() -> bool {
         .args(["-c", modules])
         .stderr(Stdio::null())
         .status();
-    let found = found.is_ok_and(|it| it.success());
+    let found = script().exists() && found.is_ok_and(|it| it.success());
     if !found {
         eprintln!(
-            "skipped: no receiver of another hand (pip install grpcio opentelemetry-proto, or set $PYTHON)"
+            "skipped: no OTLP sink; it needs shared/tools/otlp_sink.py and `pip install grpcio opentelemetry-proto`"
         );
     }
     found
@@ -49,9 +53,8 @@ fn available() -> bool {
 impl Sink {
     fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
         let (out, ready) = (folder.join(name), folder.join(format!("{name}.ready")));
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/export/otlp_sink.py");
         let process = Command::new(python())
-            .arg(script)
+            .arg(script())
             .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .arg("--out")
             .arg(&out)

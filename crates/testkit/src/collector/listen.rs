@@ -70,32 +70,18 @@ where
     F: Fn(Box<dyn Stream>) -> W + Send + 'static,
     W: Future<Output = ()> + Send + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("make a runtime");
-    // Not to be waited for in this runtime: whoever calls may run in one of their own.
-    let entered = runtime.enter();
-    let (listener, address) = match listen {
-        Listen::Port => {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
-            listener.set_nonblocking(true).expect("do not block");
-            let address = listener.local_addr().expect("learn the own address");
-            let listener = TcpListener::from_std(listener).expect("a runtime");
-            (Listener::Tcp(listener), Some(address))
-        }
-        Listen::Socket(path) => {
-            // A leftover of one that is gone.
-            let _ = std::fs::remove_file(path);
-            let listener = UnixListener::bind(path).expect("listen on a socket");
-            (Listener::Unix(listener), None)
-        }
-    };
-    drop(entered);
+    let listen = listen.clone();
     let acceptor = secured.map(|it| TlsAcceptor::from(config(it)));
     let (stop, mut stopped) = oneshot::channel::<()>();
+    let (ready, bound) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("make a runtime");
         runtime.block_on(async {
+            let (listener, address) = bind(&listen).await;
+            ready.send(address).expect("somebody waits for it");
             loop {
                 let stream: Box<dyn Stream> = tokio::select! {
                     _ = &mut stopped => return,
@@ -119,9 +105,25 @@ where
         runtime.shutdown_background();
     });
     Served {
-        address,
+        address: bound.recv().expect("it listens"),
         stop: Some(stop),
         thread: Some(thread),
+    }
+}
+
+async fn bind(listen: &Listen) -> (Listener, Option<SocketAddr>) {
+    match listen {
+        Listen::Port => {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
+            let address = listener.local_addr().expect("learn the own address");
+            (Listener::Tcp(listener), Some(address))
+        }
+        Listen::Socket(path) => {
+            // A leftover of one that is gone.
+            let _ = std::fs::remove_file(path);
+            let listener = UnixListener::bind(path).expect("listen on a socket");
+            (Listener::Unix(listener), None)
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
     ("kustomize", &["json", "merge", "meta", "yaml"]),
-    ("usage", &["client", "json", "meta"]),
+    ("usage", &["client", "json", "meta", "telemetry"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::{HeaderMap, Request, StatusCode, Uri, Version};
+use http::{HeaderMap, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
@@ -44,7 +44,6 @@ pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
-    pub trailers: HeaderMap,
 }
 
 /// One server, and the connection to it as long as it lasts.
@@ -53,38 +52,27 @@ pub struct Client {
     host: String,
     port: u16,
     tls: Option<tls::Connector>,
-    version: Version,
     timeout: Duration,
     connection: Mutex<Option<Connection>>,
 }
 
-#[derive(Debug)]
-enum Connection {
-    One(http1::SendRequest<Full<Bytes>>),
-    Two(http2::SendRequest<Full<Bytes>>),
-}
+type Connection = http1::SendRequest<Full<Bytes>>;
 
 impl Client {
-    /// For the server of a URL. `version` is 1.1, or 2 without asking first; `timeout` holds for each request.
-    pub fn new(
-        url: &Uri,
-        trust: &Trust,
-        version: Version,
-        timeout: Duration,
-    ) -> Result<Self, Error> {
+    /// For the server of a URL. `timeout` holds for each request.
+    pub fn new(url: &Uri, trust: &Trust, timeout: Duration) -> Result<Self, Error> {
         let wrong = || Error::Url(url.to_string());
         let host = url.host().ok_or_else(wrong)?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let (tls, port) = match url.scheme_str() {
             Some("http") => (None, 80),
-            Some("https") => (Some(tls::Connector::new(host, trust, version)?), 443),
+            Some("https") => (Some(tls::Connector::new(host, trust)?), 443),
             _ => return Err(wrong()),
         };
         Ok(Self {
             host: host.to_owned(),
             port: url.port_u16().unwrap_or(port),
             tls,
-            version,
             timeout,
             connection: Mutex::default(),
         })
@@ -94,15 +82,17 @@ impl Client {
     pub async fn send(&self, request: Request<Bytes>) -> Result<Answer, Error> {
         let work = async {
             let mut kept = self.connection.lock().await;
-            if let Some(connection) = kept.take()
-                && let Ok(ready) = connection.ready().await
+            let mut ready = kept.take();
+            if let Some(connection) = &mut ready
+                && connection.ready().await.is_err()
             {
-                let (answer, connection) = ready.send(request).await?;
-                *kept = Some(connection);
-                return Ok(answer);
+                ready = None;
             }
-            let connection = self.connect().await?;
-            let (answer, connection) = connection.send(request).await?;
+            let mut connection = match ready {
+                Some(connection) => connection,
+                None => self.connect().await?,
+            };
+            let answer = send(&mut connection, request).await?;
             *kept = Some(connection);
             Ok(answer)
         };
@@ -119,68 +109,42 @@ impl Client {
         // A request is one small write; waiting to fill a packet would only delay it.
         _ = stream.set_nodelay(true);
         match &self.tls {
-            None => self.handshake(stream).await,
+            None => handshake(stream).await,
             Some(tls) => {
                 let connector = TlsConnector::from(tls.config.clone());
                 let stream = connector.connect(tls.name.clone(), stream).await;
-                self.handshake(stream.map_err(failed)?).await
+                handshake(stream.map_err(failed)?).await
             }
-        }
-    }
-
-    async fn handshake<S>(&self, stream: S) -> Result<Connection, Error>
-    where
-        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let stream = TokioIo::new(stream);
-        // Either ends when its sender is dropped, or the other end closes.
-        if self.version == Version::HTTP_2 {
-            let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
-            tokio::spawn(connection);
-            Ok(Connection::Two(sender))
-        } else {
-            let (sender, connection) = http1::handshake(stream).await?;
-            tokio::spawn(connection);
-            Ok(Connection::One(sender))
         }
     }
 }
 
-impl Connection {
-    async fn ready(mut self) -> Result<Self, Error> {
-        match &mut self {
-            Self::One(sender) => sender.ready().await?,
-            Self::Two(sender) => sender.ready().await?,
-        }
-        Ok(self)
-    }
+async fn handshake<S>(stream: S) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // It ends when its sender is dropped, or the other end closes.
+    tokio::spawn(connection);
+    Ok(sender)
+}
 
-    async fn send(mut self, request: Request<Bytes>) -> Result<(Answer, Self), Error> {
-        let mut request = request.map(Full::new);
-        let response = match &mut self {
-            Self::Two(sender) => sender.send_request(request).await?,
-            Self::One(sender) => {
-                // HTTP/1 names the host in a header and only the path in its first line.
-                let url = std::mem::take(request.uri_mut());
-                let host = url.authority().map_or("", |it| it.as_str());
-                let host = http::HeaderValue::try_from(host);
-                let host = host.map_err(|_| Error::Url(url.to_string()))?;
-                request.headers_mut().insert(HOST, host);
-                let path = url.path_and_query().cloned();
-                *request.uri_mut() = path.map_or_else(|| Uri::from_static("/"), Uri::from);
-                sender.send_request(request).await?
-            }
-        };
-        let (parts, body) = response.into_parts();
-        let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
-        let body = body.map_err(|error| Error::Answer(error.to_string()))?;
-        let trailers = body.trailers().cloned().unwrap_or_default();
-        let answer = Answer {
-            status: parts.status,
-            headers: parts.headers,
-            body: body.to_bytes(),
-            trailers,
-        };
-        Ok((answer, self))
-    }
+async fn send(connection: &mut Connection, request: Request<Bytes>) -> Result<Answer, Error> {
+    let mut request = request.map(Full::new);
+    // HTTP/1 names the host in a header and only the path in its first line.
+    let url = std::mem::take(request.uri_mut());
+    let host = url.authority().map_or("", |it| it.as_str());
+    let host = http::HeaderValue::try_from(host);
+    let host = host.map_err(|_| Error::Url(url.to_string()))?;
+    request.headers_mut().insert(HOST, host);
+    let path = url.path_and_query().cloned();
+    *request.uri_mut() = path.map_or_else(|| Uri::from_static("/"), Uri::from);
+    let (parts, body) = connection.send_request(request).await?.into_parts();
+    let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
+    let body = body.map_err(|error| Error::Answer(error.to_string()))?;
+    Ok(Answer {
+        status: parts.status,
+        headers: parts.headers,
+        body: body.to_bytes(),
+    })
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use http::Version;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{
     DangerousClientConfigBuilder, HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
@@ -42,7 +41,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    pub(crate) fn new(host: &str, trust: &Trust, version: Version) -> Result<Self, Error> {
+    pub(crate) fn new(host: &str, trust: &Trust) -> Result<Self, Error> {
         let host = trust.server_name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| Error::Trust(format!("{host:?} is no name of a host")))?;
@@ -67,11 +66,7 @@ impl Connector {
                 config.map_err(|error| wrong(error.to_string()))?
             }
         };
-        config.alpn_protocols = if version == Version::HTTP_2 {
-            vec![b"h2".to_vec()]
-        } else {
-            vec![b"http/1.1".to_vec()]
-        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self {
             config: Arc::new(config),
             name,

@@ -14,7 +14,7 @@ use http::{HeaderName, HeaderValue};
 use meta::field;
 use rustls::pki_types::ServerName;
 
-use crate::export::{Place, Protocol, Target, Tls};
+use crate::export::{Place, Protocol, Signal, Target, Tls};
 use endpoint::Endpoint;
 
 pub use environment::Environment;
@@ -252,12 +252,18 @@ impl Written {
     }
 
     /// Of what was found valid.
-    fn target(&self, environment: &Environment, egress: &Selector) -> Result<Target, String> {
+    fn target(
+        &self,
+        signal: Signal,
+        default: Protocol,
+        environment: &Environment,
+        egress: &Selector,
+    ) -> Result<Target, String> {
         let protocol = match &self.protocol {
             Some(text) => Protocol::parse(text),
-            None => environment.protocol()?,
+            None => environment.protocol(signal)?,
         };
-        let protocol = protocol.unwrap_or_default();
+        let protocol = protocol.unwrap_or(default);
         let written = match (&self.endpoint, &self.url) {
             (Some(text), _) => Some(endpoint::of_tracing(text)),
             (None, Some(text)) => Some(endpoint::of_client(text)),
@@ -266,7 +272,7 @@ impl Written {
         let written = written.transpose().map_err(|error| error.to_string())?;
         let mut endpoint = match written {
             Some(endpoint) => endpoint,
-            None => environment.endpoint(protocol)?,
+            None => environment.endpoint(signal, protocol)?,
         };
         let mut network = Network::ControlPlane;
         if let Some(service) = &self.service {
@@ -284,17 +290,17 @@ impl Written {
         let mut target = Target::new(endpoint.place_with(protocol.port()), protocol);
         let files = match &self.tls {
             Some(files) => Some(files.clone()),
-            None => endpoint.secure.then(|| environment.files()),
+            None => endpoint.secure.then(|| environment.files(signal)),
         };
         let tls = files.map(|it| it.load(&target.place, protocol));
         target.tls = tls.transpose()?;
         target.base = endpoint.base;
         target.path = endpoint.path;
-        target.gzip = environment.gzip()?;
-        target.timeout = environment.timeout()?.unwrap_or(target.timeout);
+        target.gzip = environment.gzip(signal)?;
+        target.timeout = environment.timeout(signal)?.unwrap_or(target.timeout);
         target.dialer = egress.dialer(network).clone();
         let headers = if self.headers.is_empty() {
-            environment.headers()
+            environment.headers(signal)
         } else {
             self.headers.clone()
         };
@@ -310,7 +316,7 @@ impl Written {
     fn files(&self, environment: &Environment) -> Vec<PathBuf> {
         let files = match &self.tls {
             Some(files) => files.clone(),
-            None => environment.files(),
+            None => environment.files(Signal::Traces),
         };
         files.all().cloned().collect()
     }
@@ -330,7 +336,8 @@ pub fn collector(url: &str, environment: &Environment, egress: &Selector) -> Res
         ..Written::default()
     };
     written.checked()?;
-    written.target(environment, egress).map_err(Error::Setup)
+    let target = written.target(Signal::Traces, Protocol::default(), environment, egress);
+    target.map_err(Error::Setup)
 }
 
 fn read(path: &Path) -> Result<Written, Error> {

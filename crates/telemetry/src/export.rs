@@ -23,7 +23,7 @@ pub use resource::Resource;
 pub(crate) use resource::pairs;
 pub use signal::Signal;
 pub use target::{Place, Protocol, Target, Tls};
-pub use transport::{Outcome, Resolve, Transport, send_once};
+pub use transport::{End, Outcome, Resolve, Transport, send_once};
 
 /// A finished piece of a trace, as it waits to be sent. Other signals wait in the same way: a log record counts as a span.
 pub trait Item: Send + 'static {

@@ -4,6 +4,7 @@
 //! atomic addition. Series that nobody holds and that have not moved for a while go; an instrument with too many
 //! series counts what is new under `unexpected`.
 
+pub mod delta;
 mod family;
 mod float;
 mod handle;

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use prost::Message as _;
 
+pub(crate) use answer::{in_grpc, is_grpc, message};
 pub use listen::{Listen, Secured, Served};
 pub(crate) use listen::{Stream, serve};
 

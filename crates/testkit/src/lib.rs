@@ -9,7 +9,7 @@ pub mod linearize;
 pub mod model;
 #[cfg(feature = "network")]
 pub mod proxy;
-#[cfg(feature = "receiver")]
+#[cfg(feature = "network")]
 pub mod receiver;
 #[cfg(feature = "server")]
 pub mod server;

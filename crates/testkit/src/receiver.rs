@@ -5,27 +5,19 @@ pub mod otlp;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio_rustls::TlsAcceptor;
 
+use crate::collector::{self, Listen, Secured, Served, Stream};
 pub use crate::etcd::Certificates;
 
 /// Far longer than anything takes that works.
@@ -45,10 +37,6 @@ impl Received {
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).and_then(|it| it.to_str().ok());
         value.unwrap_or_default()
-    }
-
-    fn is_grpc(&self) -> bool {
-        self.header("content-type") == "application/grpc"
     }
 
     /// Everything of it as text, for those who look for something in it.
@@ -71,8 +59,8 @@ struct Kept {
 pub struct Receiver {
     pub address: SocketAddr,
     kept: Arc<Kept>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Ends with this.
+    _served: Served,
 }
 
 impl Receiver {
@@ -90,35 +78,23 @@ impl Receiver {
     /// Says yes to those who show a certificate that it knows.
     pub fn with_tls(certificates: &Certificates) -> Self {
         let answer = |_: &Received| (StatusCode::OK, Bytes::new());
-        Self::run(Arc::new(answer), Some(acceptor(certificates)))
+        let secured = Secured {
+            certificates,
+            clients: true,
+        };
+        Self::run(Arc::new(answer), Some(&secured))
     }
 
-    fn run(answer: Arc<Answer>, tls: Option<TlsAcceptor>) -> Self {
+    fn run(answer: Arc<Answer>, secured: Option<&Secured<'_>>) -> Self {
         let kept = Arc::<Kept>::default();
-        let (stop, stopped) = oneshot::channel();
-        let (started, ready) = std::sync::mpsc::channel();
-        let keep = kept.clone();
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("make a runtime");
-            runtime.block_on(async {
-                let listener = TcpListener::bind("127.0.0.1:0").await;
-                let listener = listener.expect("a free port");
-                let address = listener.local_addr().expect("an address");
-                started.send(address).expect("somebody waits for it");
-                tokio::select! {
-                    () = accept(listener, keep, answer, tls) => {}
-                    _ = stopped => {}
-                }
-            });
+        let served = collector::serve(&Listen::Port, secured, {
+            let kept = kept.clone();
+            move |stream| serve(stream, kept.clone(), answer.clone())
         });
         Self {
-            address: ready.recv().expect("the receiver starts"),
+            address: served.address.expect("it listens on a port"),
             kept,
-            stop: Some(stop),
-            thread: Some(thread),
+            _served: served,
         }
     }
 
@@ -150,63 +126,7 @@ impl Receiver {
     }
 }
 
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            _ = thread.join();
-        }
-    }
-}
-
-fn acceptor(certificates: &Certificates) -> TlsAcceptor {
-    let chain = |path: &Path| -> Vec<_> {
-        let all = CertificateDer::pem_file_iter(path).expect("a file");
-        all.map(|it| it.expect("a certificate")).collect()
-    };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(chain(&certificates.ca));
-    let clients = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone());
-    let key = PrivateKeyDer::from_pem_file(&certificates.server_key).expect("a key");
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("versions that go together")
-        .with_client_cert_verifier(clients.build().expect("a verifier"))
-        .with_single_cert(chain(&certificates.server_cert), key)
-        .expect("a certificate and its key");
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    TlsAcceptor::from(Arc::new(config))
-}
-
-async fn accept(
-    listener: TcpListener,
-    kept: Arc<Kept>,
-    answer: Arc<Answer>,
-    tls: Option<TlsAcceptor>,
-) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let (kept, answer, tls) = (kept.clone(), answer.clone(), tls.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => serve(stream, kept, answer).await,
-                Some(tls) => {
-                    // Whoever has no certificate is sent away here.
-                    if let Ok(stream) = tls.accept(stream).await {
-                        serve(stream, kept, answer).await;
-                    }
-                }
-            }
-        });
-    }
-}
-
-async fn serve<S>(stream: S, kept: Arc<Kept>, answer: Arc<Answer>)
-where
-    S: AsyncRead + AsyncWrite + Unpin + 'static,
-{
+async fn serve(stream: Box<dyn Stream>, kept: Arc<Kept>, answer: Arc<Answer>) {
     let service = service_fn(|request: http::Request<Incoming>| {
         let (kept, answer) = (kept.clone(), answer.clone());
         async move {
@@ -226,18 +146,22 @@ where
             };
             received.host = of_url.unwrap_or_else(|| received.header("host").to_owned());
             let (status, body) = answer(&received);
-            let grpc = received.is_grpc();
+            let grpc = collector::is_grpc(&received.headers);
+            let kind = received.headers.get(CONTENT_TYPE).cloned();
             let mut all = kept.all.lock().unwrap_or_else(PoisonError::into_inner);
             all.push(received);
             kept.more.notify_all();
             drop(all);
-            Ok::<_, Infallible>(if grpc {
-                in_grpc(status, &body)
-            } else {
-                let mut response = Response::new(Full::new(body).boxed());
-                *response.status_mut() = status;
-                response
-            })
+            if grpc {
+                return Ok::<_, Infallible>(collector::in_grpc(code(status), &body));
+            }
+            let mut response = Response::new(Full::new(body).boxed());
+            *response.status_mut() = status;
+            // It speaks as it is spoken to.
+            response
+                .headers_mut()
+                .extend(kind.map(|it| (CONTENT_TYPE, it)));
+            Ok(response)
         }
     });
     let connection = auto::Builder::new(TokioExecutor::new());
@@ -246,24 +170,11 @@ where
         .await;
 }
 
-type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
-
-fn in_grpc(status: StatusCode, body: &[u8]) -> Response<Body> {
-    let code = match status {
-        StatusCode::OK => "0",
-        StatusCode::SERVICE_UNAVAILABLE => "14",
-        _ => "3",
-    };
-    let mut trailers = HeaderMap::new();
-    trailers.insert("grpc-status", HeaderValue::from_static(code));
-    let length = u32::try_from(body.len()).expect("a small answer");
-    let mut framed = vec![0];
-    framed.extend(length.to_be_bytes());
-    framed.extend(body);
-    let body = Full::new(Bytes::from(framed));
-    let body = body.with_trailers(async { Some(Ok(trailers)) }).boxed();
-    let mut response = Response::new(body);
-    let kind = HeaderValue::from_static("application/grpc");
-    response.headers_mut().insert("content-type", kind);
-    response
+/// Of gRPC.
+fn code(status: StatusCode) -> u32 {
+    match status {
+        StatusCode::OK => 0,
+        StatusCode::SERVICE_UNAVAILABLE => 14,
+        _ => 3,
+    }
 }

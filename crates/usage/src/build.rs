@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::otlp::{Counter, Point};
+use telemetry::metrics::delta::{Counter, Point};
 
 /// Numbers, and names that this program chose: there is no room for anything that a user wrote.
 #[derive(Clone, Debug)]

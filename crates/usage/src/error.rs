@@ -25,6 +25,9 @@ pub enum Error {
         value: String,
         why: String,
     },
+    /// What OpenTelemetry's variables say leads nowhere.
+    #[error("{0}")]
+    Collector(String),
     /// The other side cannot be reached, or wants to be asked again later.
     #[error("not sent: {0}")]
     Later(String),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::SystemTime;
 
-use crate::otlp;
+use crate::document::document;
 use crate::spool::Spool;
 use crate::{Build, Decision, Error, NOTICE, Plan, Surroundings, Why, decide};
 
@@ -31,7 +31,7 @@ pub fn record(
     if surroundings.interactive && !was_told(&spool, &plan, stderr) {
         return;
     }
-    let document = otlp::document(&build.counters(), unix_seconds(surroundings.now));
+    let document = document(&build.counters(), unix_seconds(surroundings.now));
     if spool.add(&document, surroundings.now).is_err() {
         return spool.lose(1);
     }

@@ -8,8 +8,10 @@ mod signature;
 use std::time::{Duration, SystemTime};
 
 use json::Value;
+use telemetry::export::Signal;
+use telemetry::metrics::delta::{Counter, Point, join};
 
-use crate::otlp::{Counter, Point, document, join};
+use crate::document::document;
 use crate::record::unix_seconds;
 use crate::spool::Spool;
 use crate::{Decision, Destination, Error, Plan, Surroundings, Why, decide, places};
@@ -107,8 +109,8 @@ pub(crate) fn describe(
     surroundings: &Surroundings<'_>,
 ) -> String {
     match destination {
-        Destination::Otlp => match otlp::Options::read(plan, surroundings) {
-            Ok(options) => options.to_string(),
+        Destination::Otlp => match otlp::target(plan, surroundings) {
+            Ok(target) => format!("otlp, {}", target.describe(Signal::Metrics)),
             Err(error) => error.to_string(),
         },
         other => other.to_string(),
@@ -122,30 +124,27 @@ fn deliver(
     surroundings: &Surroundings<'_>,
     request: &Value,
 ) -> Result<u64, Error> {
-    let later = |error: std::io::Error| Error::Later(error.to_string());
-    if let Destination::File(directory) = destination {
-        let name = object_name(surroundings.now)?.replace('/', "-");
-        places::make_directory(directory).map_err(later)?;
-        places::write(&directory.join(name), &json::to_vec(request)).map_err(later)?;
-        return Ok(0);
+    match destination {
+        Destination::Otlp => otlp::export(otlp::target(plan, surroundings)?, request),
+        Destination::Contributors => otlp::export(otlp::contributors()?, request),
+        Destination::File(directory) => {
+            let later = |error: std::io::Error| Error::Later(error.to_string());
+            let name = object_name(surroundings.now)?.replace('/', "-");
+            places::make_directory(directory).map_err(later)?;
+            places::write(&directory.join(name), &json::to_vec(request)).map_err(later)?;
+            Ok(0)
+        }
+        Destination::S3(bucket) => run(bucket::s3(bucket, surroundings, request)),
+        Destination::Gs(bucket) => run(bucket::gs(bucket, surroundings, request)),
     }
+}
+
+fn run(work: impl Future<Output = Result<u64, Error>>) -> Result<u64, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(later)?;
-    runtime.block_on(async {
-        match destination {
-            Destination::Otlp => {
-                let options = otlp::Options::read(plan, surroundings)?;
-                options.export(request).await
-            }
-            Destination::Contributors => otlp::Options::contributors()?.export(request).await,
-            Destination::S3(bucket) => bucket::s3(bucket, surroundings, request).await,
-            Destination::Gs(bucket) => bucket::gs(bucket, surroundings, request).await,
-            // Above.
-            Destination::File(_) => Ok(0),
-        }
-    })
+        .map_err(|error| Error::Later(error.to_string()))?;
+    runtime.block_on(work)
 }
 
 /// For the connection and the answer of a bucket.

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use client::{Answer, Client};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{Method, Request, StatusCode, Uri, Version};
+use http::{Method, Request, StatusCode, Uri};
 use json::Value;
 
 use super::access::Access;
@@ -65,7 +65,7 @@ impl Server {
             headers.push((AUTHORIZATION.to_string(), format!("Bearer {token}")));
         }
         Ok(Self {
-            client: Client::new(&url, &access.trust, Version::HTTP_11, TIMEOUT)?,
+            client: Client::new(&url, &access.trust, TIMEOUT)?,
             base: access.server.trim_end_matches('/').to_owned(),
             headers,
             resources: BTreeMap::new(),

@@ -82,7 +82,6 @@ fn a_collector_of_another_hand_understands() {
     let mut expected = 0;
     for (protocol, port, transport) in [
         ("http/protobuf", port("http"), "http-proto"),
-        ("http/json", port("http"), "http-json"),
         ("grpc", port("grpc"), "grpc"),
     ] {
         let mut user = User::new();

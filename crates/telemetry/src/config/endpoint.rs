@@ -1,5 +1,6 @@
 //! Where an endpoint leads.
 
+use http::uri::PathAndQuery;
 use meta::field;
 use meta::go::quote;
 
@@ -98,12 +99,21 @@ pub(super) fn of_client(text: &str) -> Result<Endpoint, field::Error> {
     }
     let invalid = |why: String| field::Error::invalid("url", text, why);
     let url = Url::parse(text).map_err(invalid)?;
-    let path = Some(url.path.clone()).filter(|it| !matches!(&**it, "" | "/"));
-    Ok(Endpoint {
-        place: tcp(&url.host).map_err(invalid)?,
-        secure: url.scheme == "https",
+    let path = Some(url.path).filter(|it| !matches!(&**it, "" | "/"));
+    let path = path.map(PathAndQuery::try_from).transpose();
+    let path = path.map_err(|_| invalid("invalid path".into()))?;
+    let secure = url.scheme == "https";
+    let place = tcp(&url.host).map_err(invalid)?;
+    let endpoint = Endpoint {
+        place,
+        secure,
         base: String::new(),
-        path,
+        path: path.map(|it| it.to_string()),
+    };
+    Ok(Endpoint {
+        // Of URLs, not of OTLP: what a service on the web is called by.
+        place: endpoint.place_with(if secure { 443 } else { 80 }),
+        ..endpoint
     })
 }
 
@@ -129,6 +139,7 @@ fn tcp(text: &str) -> Result<Place, String> {
 struct Url {
     scheme: String,
     host: String,
+    /// With the query.
     path: String,
 }
 
@@ -157,8 +168,8 @@ impl Url {
                 path: String::new(),
             });
         };
-        let rest = rest.split(['?', '#']).next().unwrap_or_default();
-        let at = rest.find('/').unwrap_or(rest.len());
+        let rest = rest.split('#').next().unwrap_or_default();
+        let at = rest.find(['/', '?']).unwrap_or(rest.len());
         let (host, path) = rest.split_at(at);
         let host = host.rsplit('@').next().unwrap_or_default();
         if let Some(bad) = host.chars().find(|it| " \"<>\\^`{|}".contains(*it)) {

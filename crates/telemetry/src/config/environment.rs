@@ -1,12 +1,14 @@
-//! OpenTelemetry's environment variables, as its specification has them: those of traces before those of all signals.
+//! OpenTelemetry's environment variables, as its specification has them: those of one signal before those of all.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use egress::Selector;
+
 use super::endpoint::Endpoint;
-use super::{Files, endpoint};
-use crate::export::{Protocol, Settings};
+use super::{Files, Written, endpoint};
+use crate::export::{Place, Protocol, Settings, Signal, Target};
 
 /// The variables that begin with `OTEL_`. One that is empty is as good as none.
 #[derive(Clone, Debug, Default)]
@@ -40,14 +42,23 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The collector of a signal, for whoever has no file that says more.
+    pub fn target(&self, signal: Signal, default: Protocol) -> Result<Target, String> {
+        Written::default().target(signal, default, self, &Selector::default())
+    }
+
+    fn own(&self, signal: Signal, name: &str) -> Option<&str> {
+        self.get(&format!("OTEL_EXPORTER_OTLP_{}_{name}", signal.variable()))
+    }
+
     /// `OTEL_EXPORTER_OTLP_TRACES_X`, or `OTEL_EXPORTER_OTLP_X`.
-    fn otlp(&self, name: &str) -> Option<&str> {
-        let own = self.get(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
+    fn otlp(&self, signal: Signal, name: &str) -> Option<&str> {
+        let own = self.own(signal, name);
         own.or_else(|| self.get(&format!("OTEL_EXPORTER_OTLP_{name}")))
     }
 
-    pub(super) fn protocol(&self) -> Result<Option<Protocol>, String> {
-        let Some(text) = self.otlp("PROTOCOL") else {
+    pub(super) fn protocol(&self, signal: Signal) -> Result<Option<Protocol>, String> {
+        let Some(text) = self.otlp(signal, "PROTOCOL") else {
             return Ok(None);
         };
         let found = Protocol::parse(text);
@@ -59,30 +70,38 @@ impl Environment {
         found.map(Some).ok_or_else(wrong)
     }
 
-    pub(super) fn endpoint(&self, protocol: Protocol) -> Result<Endpoint, String> {
-        let Some(text) = self.otlp("ENDPOINT") else {
+    pub(super) fn endpoint(&self, signal: Signal, protocol: Protocol) -> Result<Endpoint, String> {
+        let Some(text) = self.otlp(signal, "ENDPOINT") else {
             return Ok(Endpoint::default());
         };
         let found = endpoint::of_client(text);
         let wrong = |error| format!("OTEL_EXPORTER_OTLP_ENDPOINT: {error}");
         let mut found = found.map_err(wrong)?;
-        let own = self.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").is_some();
+        if !text.contains("://") && matches!(found.place, Place::Tcp { .. }) {
+            let insecure = self.otlp(signal, "INSECURE");
+            found.secure = !insecure.is_some_and(|it| it.eq_ignore_ascii_case("true"));
+        }
+        let own = self.own(signal, "ENDPOINT").is_some();
         if protocol == Protocol::HttpProtobuf && !own {
-            // That of all signals is a base; that of traces is taken as it is.
-            found.base = found.path.take().unwrap_or_default();
+            // That of all signals is a base; that of one is taken as it is.
+            let path = found.path.take().unwrap_or_default();
+            path.split('?')
+                .next()
+                .unwrap_or_default()
+                .clone_into(&mut found.base);
         } else if own && found.path.is_none() {
             found.path = Some("/".into());
         }
         Ok(found)
     }
 
-    pub(super) fn headers(&self) -> Vec<(String, String)> {
-        let text = self.otlp("HEADERS").unwrap_or_default();
+    pub(super) fn headers(&self, signal: Signal) -> Vec<(String, String)> {
+        let text = self.otlp(signal, "HEADERS").unwrap_or_default();
         crate::export::pairs(text).collect()
     }
 
-    pub(super) fn gzip(&self) -> Result<bool, String> {
-        match self.otlp("COMPRESSION") {
+    pub(super) fn gzip(&self, signal: Signal) -> Result<bool, String> {
+        match self.otlp(signal, "COMPRESSION") {
             None | Some("none") => Ok(false),
             Some("gzip") => Ok(true),
             Some(other) => Err(format!(
@@ -91,14 +110,14 @@ impl Environment {
         }
     }
 
-    pub(super) fn timeout(&self) -> Result<Option<Duration>, String> {
-        let text = self.otlp("TIMEOUT");
+    pub(super) fn timeout(&self, signal: Signal) -> Result<Option<Duration>, String> {
+        let text = self.otlp(signal, "TIMEOUT");
         text.map(|it| milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT", it))
             .transpose()
     }
 
-    pub(super) fn files(&self) -> Files {
-        let path = |name| self.otlp(name).map(PathBuf::from);
+    pub(super) fn files(&self, signal: Signal) -> Files {
+        let path = |name| self.otlp(signal, name).map(PathBuf::from);
         Files {
             ca_bundle: path("CERTIFICATE"),
             client_cert: path("CLIENT_CERTIFICATE"),

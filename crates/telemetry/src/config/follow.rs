@@ -8,7 +8,7 @@ use std::time::Duration;
 use egress::Selector;
 
 use super::{Environment, Error, read};
-use crate::export::{Target, Transport};
+use crate::export::{Protocol, Signal, Target, Transport};
 
 /// How often files are looked at. They are small, and few.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -54,7 +54,12 @@ impl Follow {
         let written = read(&self.path)?;
         let files = written.files(&self.environment);
         self.seen.extend(files.iter().map(|it| note(it)));
-        let target = written.target(&self.environment, &self.egress);
+        let target = written.target(
+            Signal::Traces,
+            Protocol::default(),
+            &self.environment,
+            &self.egress,
+        );
         Ok(Tracing {
             target: target.map_err(Error::Setup)?,
             sampling_rate_per_million: written.rate.map_or(0, i32::unsigned_abs),

@@ -24,7 +24,12 @@ fn checked(text: &str) -> Result<Written, String> {
 
 fn target(written: &Written, variables: &[(&str, &str)]) -> Result<Target, String> {
     let environment = variables.iter().copied().collect();
-    written.target(&environment, &Selector::default())
+    written.target(
+        Signal::Traces,
+        Protocol::default(),
+        &environment,
+        &Selector::default(),
+    )
 }
 
 fn tcp(host: &str, port: u16) -> Place {
@@ -209,6 +214,7 @@ fn the_environment_counts_where_the_file_says_nothing() {
     );
     let found = found.unwrap();
     assert_eq!(found.place, tcp("traces", 2));
+    assert!(found.tls.is_none());
     assert_eq!(found.headers[0].1, "b c");
     assert!(found.gzip && found.timeout == Duration::from_millis(1500));
     assert!(
@@ -220,7 +226,7 @@ fn the_environment_counts_where_the_file_says_nothing() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://all/base"),
     ];
     let found = target(&empty, &http).unwrap();
-    assert_eq!((found.place, &*found.base), (tcp("all", 4318), "/base"));
+    assert_eq!((found.place, &*found.base), (tcp("all", 443), "/base"));
     assert!(found.tls.is_some());
     let named = written("endpoint: file:9\nprotocol: grpc\nheaders: {x: z}\n").unwrap();
     let found = target(&named, &http).unwrap();

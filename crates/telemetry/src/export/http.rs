@@ -17,12 +17,7 @@ pub(super) fn request(
     signal: Signal,
     body: &Bytes,
 ) -> Result<Request<Full<Bytes>>, http::Error> {
-    let base = target.base.trim_end_matches('/');
-    let path = match &target.path {
-        Some(path) => path.clone(),
-        None => format!("{base}{}", signal.path()),
-    };
-    let mut request = Request::post(path)
+    let mut request = Request::post(target.path(signal))
         .header(HOST, target.place.authority())
         .header(CONTENT_TYPE, "application/x-protobuf");
     if target.gzip {

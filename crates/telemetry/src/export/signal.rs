@@ -16,6 +16,15 @@ impl Signal {
         }
     }
 
+    /// In the names of OpenTelemetry's variables.
+    pub(crate) fn variable(self) -> &'static str {
+        match self {
+            Self::Traces => "TRACES",
+            Self::Metrics => "METRICS",
+            Self::Logs => "LOGS",
+        }
+    }
+
     /// Below the root of an HTTP endpoint.
     pub(super) fn path(self) -> &'static str {
         match self {

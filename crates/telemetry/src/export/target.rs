@@ -8,6 +8,8 @@ use http::{HeaderName, HeaderValue};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
+use super::Signal;
+
 /// Where the collector listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -127,6 +129,26 @@ impl Target {
             base: String::new(),
             path: None,
             dialer: Dialer::default(),
+        }
+    }
+
+    /// Of HTTP: where a signal is sent.
+    pub(super) fn path(&self, signal: Signal) -> String {
+        match &self.path {
+            Some(path) => path.clone(),
+            None => format!("{}{}", self.base.trim_end_matches('/'), signal.path()),
+        }
+    }
+
+    /// Protocol and URL, for people. Without headers, which may hold secrets.
+    pub fn describe(&self, signal: Signal) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let authority = self.place.authority();
+        match self.protocol {
+            Protocol::Grpc => format!("grpc, {scheme}://{authority}/"),
+            Protocol::HttpProtobuf => {
+                format!("http/protobuf, {scheme}://{authority}{}", self.path(signal))
+            }
         }
     }
 }

@@ -38,6 +38,30 @@ pub struct Outcome {
     pub rejected: u64,
     /// Why, or what it had to say besides.
     pub said: Option<String>,
+    pub end: End,
+}
+
+/// What became of a message as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// The collector read it, whatever it did not take of it.
+    #[default]
+    Taken,
+    /// It did not get there, or the collector was busy: another time it may.
+    Lost,
+    /// The same would be refused again.
+    Refused,
+}
+
+impl Outcome {
+    fn failed(items: u64, said: String, end: End) -> Self {
+        Self {
+            accepted: 0,
+            rejected: items,
+            said: Some(said),
+            end,
+        }
+    }
 }
 
 /// Sends to one collector, which may be replaced by another at any time. Connects when there is something to send.
@@ -117,11 +141,11 @@ impl Transport {
             let next = pause.and_then(|it| Instant::now().checked_add(it));
             let stopping = stop.borrow().is_some();
             let Some(next) = next.filter(|it| *it < end && !stopping) else {
-                return Outcome {
-                    accepted: 0,
-                    rejected: items,
-                    said: Some(failure.text),
+                let end = match failure.again {
+                    Again::Never => End::Refused,
+                    Again::Sometime | Again::After(_) => End::Lost,
                 };
+                return Outcome::failed(items, failure.text, end);
             };
             tokio::select! {
                 () = tokio::time::sleep_until(next) => {}
@@ -242,6 +266,7 @@ fn accepted(answer: &[u8], items: u64) -> Outcome {
         accepted: items - rejected,
         rejected,
         said: (!said.is_empty()).then(|| shortened(&said)),
+        end: End::Taken,
     }
 }
 
@@ -250,7 +275,7 @@ pub(super) fn shortened(text: &str) -> String {
     text.chars().take(MAX_TEXT).map(printable).collect()
 }
 
-/// One message to one collector, for who sends once and then ends. Blocks, for at most `timeout`.
+/// One attempt to send one message to one collector, for who then ends. Blocks, for at most `timeout`.
 pub fn send_once(
     target: Target,
     signal: Signal,
@@ -264,15 +289,14 @@ pub fn send_once(
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Outcome {
-                accepted: 0,
-                rejected: items,
-                said: Some(error.to_string()),
-            };
+            return Outcome::failed(items, error.to_string(), End::Lost);
         }
     };
     let transport = Transport::new(target);
-    let outcome = runtime.block_on(transport.send(signal, message.into(), items, timeout));
+    // What is about to end tries once.
+    let (_sender, stop) = watch::channel(Some(Instant::now() + timeout));
+    let outcome =
+        runtime.block_on(transport.send_until(stop, signal, message.into(), items, timeout));
     // A name that is still being looked up does not hold up the caller.
     runtime.shutdown_background();
     outcome

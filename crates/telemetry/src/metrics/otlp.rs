@@ -51,7 +51,7 @@ pub fn encode(registry: &Registry) -> Vec<Batch> {
                 points.push(point);
                 rest = more;
             }
-            metrics.message(2, |out| metric(out, &family, &points));
+            metrics.message(2, |out| of_family(out, &family, &points));
             count += points.len() as u64;
             if metrics.0.len() >= ENOUGH {
                 messages.push(batch(
@@ -79,19 +79,31 @@ fn batch(metrics: &Message, points: u64) -> Batch {
     }
 }
 
-fn metric(out: &mut Message, family: &Gathered, points: &[Vec<u8>]) {
-    out.text(1, family.desc.name);
-    out.text(2, &help(&family.desc));
+fn of_family(out: &mut Message, family: &Gathered, points: &[Vec<u8>]) {
     let unit = match family.kind {
         Kind::Histogram(Unit::Seconds, _) => "s",
         _ if family.desc.name.ends_with("_seconds") => "s",
         _ if family.desc.name.ends_with("_bytes") => "By",
         _ => "",
     };
-    if !unit.is_empty() {
-        out.text(3, unit);
+    let texts = [family.desc.name, &help(&family.desc), unit];
+    metric(out, texts, family.kind, CUMULATIVE, points);
+}
+
+/// Name, description, unit and points of one metric.
+pub(super) fn metric(
+    out: &mut Message,
+    texts: [&str; 3],
+    kind: Kind,
+    temporality: u64,
+    points: &[Vec<u8>],
+) {
+    for (field, text) in (1..).zip(texts) {
+        if !text.is_empty() {
+            out.text(field, text);
+        }
     }
-    let data = match family.kind {
+    let data = match kind {
         Kind::Gauge => 5,
         Kind::Counter => 7,
         Kind::Histogram(..) => 9,
@@ -100,10 +112,10 @@ fn metric(out: &mut Message, family: &Gathered, points: &[Vec<u8>]) {
         for point in points {
             data.bytes(1, point);
         }
-        if family.kind != Kind::Gauge {
-            data.number(2, CUMULATIVE);
+        if kind != Kind::Gauge {
+            data.number(2, temporality);
         }
-        if family.kind == Kind::Counter {
+        if kind == Kind::Counter {
             data.number(3, 1);
         }
     });

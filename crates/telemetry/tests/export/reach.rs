@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use egress::Selector;
 use telemetry::config::{Environment, Follow};
-use telemetry::export::{Place, Protocol, Signal, Target, send_once};
+use telemetry::export::{End, Place, Protocol, Signal, Target, send_once};
 use testkit::certificates::Certificates;
 use testkit::collector::{Collector, Listen, Secured, otlp};
 use testkit::proxy::Proxy;
@@ -254,18 +254,29 @@ fn once_and_blocking() {
         PATIENCE,
     );
     assert_eq!((sent.accepted, sent.rejected, sent.said), (3, 0, None));
+    assert_eq!(sent.end, End::Taken);
     let path = &collector.received()[0].path;
     assert_eq!(
         path,
         "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
     );
     collector.behave(|it| it.hold = true);
-    let sent = send_once(
-        target,
-        Signal::Metrics,
-        message,
-        3,
-        Duration::from_millis(50),
-    );
-    assert_eq!((sent.accepted, sent.rejected), (0, 3));
+    let short = Duration::from_millis(50);
+    let sent = send_once(target.clone(), Signal::Metrics, message.clone(), 3, short);
+    assert_eq!((sent.accepted, sent.rejected, sent.end), (0, 3, End::Lost));
+    // Nor is there a second attempt.
+    collector.behave(|it| (it.hold, it.fail) = (false, 1));
+    let once = || {
+        let sent = send_once(
+            target.clone(),
+            Signal::Metrics,
+            message.clone(),
+            3,
+            PATIENCE,
+        );
+        sent.end
+    };
+    assert_eq!(once(), End::Lost);
+    collector.behave(|it| it.refuse = true);
+    assert_eq!(once(), End::Refused);
 }

@@ -17,7 +17,7 @@ use prost::Message as _;
 use super::listen::Stream;
 use super::{Behaviour, Received, Shared, otlp};
 
-type Answer = BoxBody<Bytes, Infallible>;
+pub(crate) type Answer = BoxBody<Bytes, Infallible>;
 
 /// Why a request is not taken: gRPC's code, HTTP's, and a text.
 type Refusal = (u32, u16, &'static str);
@@ -40,11 +40,8 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Response<Answer>
     let Ok(body) = body.collect().await else {
         return Response::new(Full::default().boxed());
     };
-    let grpc = parts
-        .headers
-        .get(CONTENT_TYPE)
-        .is_some_and(|it| it == "application/grpc");
-    let received = read(parts.uri.path(), &parts.headers, &body.to_bytes(), grpc);
+    let grpc = is_grpc(&parts.headers);
+    let received = read(parts.uri.path(), &parts.headers, &body.to_bytes());
     let (verdict, behaviour) = take(shared, received);
     held(shared).await;
     match verdict {
@@ -91,8 +88,14 @@ async fn held(shared: &Shared) {
     }
 }
 
-fn read(path: &str, headers: &HeaderMap, body: &Bytes, grpc: bool) -> Option<Received> {
-    let (packed, message) = if grpc {
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE);
+    kind.is_some_and(|it| it == "application/grpc")
+}
+
+/// Without compression and framing, if it has what it should have of them.
+pub(crate) fn message(headers: &HeaderMap, body: &Bytes) -> Option<Bytes> {
+    let (packed, message) = if is_grpc(headers) {
         let length = u32::from_be_bytes(body.get(1..5)?.try_into().ok()?);
         let message = body.slice(5..);
         if message.len() != usize::try_from(length).ok()? {
@@ -103,12 +106,15 @@ fn read(path: &str, headers: &HeaderMap, body: &Bytes, grpc: bool) -> Option<Rec
         let packed = headers.get(CONTENT_ENCODING).is_some_and(|it| it == "gzip");
         (packed, body.clone())
     };
-    let message = if packed {
-        let inner = message.get(10..message.len().checked_sub(8)?)?;
-        miniz_oxide::inflate::decompress_to_vec(inner).ok()?.into()
-    } else {
-        message
-    };
+    if !packed {
+        return Some(message);
+    }
+    let inner = message.get(10..message.len().checked_sub(8)?)?;
+    Some(miniz_oxide::inflate::decompress_to_vec(inner).ok()?.into())
+}
+
+fn read(path: &str, headers: &HeaderMap, body: &Bytes) -> Option<Received> {
+    let message = message(headers, body)?;
     if path.contains("race") {
         otlp::TracesRequest::decode(message.clone()).ok()?;
     }
@@ -136,12 +142,17 @@ fn taken(behaviour: &Behaviour, grpc: bool) -> Response<Answer> {
         response.headers_mut().insert(CONTENT_TYPE, kind);
         return response;
     }
+    in_grpc(0, &message)
+}
+
+/// A message, and gRPC's code behind it.
+pub(crate) fn in_grpc(code: u32, message: &[u8]) -> Response<Answer> {
     let length = u32::try_from(message.len()).expect("it is small");
     let mut frame = vec![0];
     frame.extend_from_slice(&length.to_be_bytes());
-    frame.extend_from_slice(&message);
+    frame.extend_from_slice(message);
     let mut trailers = HeaderMap::new();
-    trailers.insert("grpc-status", 0.into());
+    trailers.insert("grpc-status", code.into());
     let body = Full::from(frame).with_trailers(std::future::ready(Some(Ok(trailers))));
     let mut response = Response::new(body.boxed());
     let kind = HeaderValue::from_static("application/grpc");

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use prost::Message;
 
 use super::Received;
+use crate::collector::message;
+use crate::collector::otlp::{KeyValue, Resource, Scope, texts};
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Export {
@@ -22,25 +24,11 @@ pub struct ResourceMetrics {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub struct Resource {
-    #[prost(message, repeated, tag = "1")]
-    pub attributes: Vec<KeyValue>,
-}
-
-#[derive(Clone, PartialEq, Message)]
 pub struct ScopeMetrics {
     #[prost(message, optional, tag = "1")]
     pub scope: Option<Scope>,
     #[prost(message, repeated, tag = "2")]
     pub metrics: Vec<Metric>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Scope {
-    #[prost(string, tag = "1")]
-    pub name: String,
-    #[prost(string, tag = "2")]
-    pub version: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -77,31 +65,9 @@ pub struct DataPoint {
     pub attributes: Vec<KeyValue>,
 }
 
-#[derive(Clone, PartialEq, Message)]
-pub struct KeyValue {
-    #[prost(string, tag = "1")]
-    pub key: String,
-    #[prost(message, optional, tag = "2")]
-    pub value: Option<AnyValue>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct AnyValue {
-    #[prost(string, tag = "1")]
-    pub string_value: String,
-}
-
 /// Panics if it is not what it should be: there is nothing to test then.
 pub fn read(received: &Received) -> Export {
-    let body = if received.is_grpc() {
-        assert_eq!(received.body[0], 0, "not compressed");
-        let length = received.body[1..5].try_into().expect("four bytes");
-        let message = received.body.slice(5..);
-        assert_eq!(message.len(), u32::from_be_bytes(length) as usize);
-        message
-    } else {
-        received.body.clone()
-    };
+    let body = message(&received.headers, &received.body).expect("a whole message");
     let export = Export::decode(&*body).expect("an ExportMetricsServiceRequest");
     // Nothing is in the bytes that the messages above do not know.
     assert_eq!(export.encode_to_vec().len(), body.len());
@@ -134,9 +100,7 @@ impl Export {
 }
 
 fn pairs(attributes: &[KeyValue]) -> String {
-    let all = attributes.iter().map(|it| {
-        let value = it.value.as_ref().map_or("", |it| &it.string_value);
-        format!("{}={value}", it.key)
-    });
+    let all = texts(attributes).into_iter();
+    let all = all.map(|(key, value)| format!("{key}={value}"));
     all.collect::<Vec<_>>().join(",")
 }

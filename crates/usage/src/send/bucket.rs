@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use client::{Client, Trust};
 use http::header::CONTENT_TYPE;
-use http::{Request, Uri, Version};
+use http::{Request, Uri};
 use json::Value;
 
 use super::signature::{Credentials, Put, headers};
@@ -106,7 +106,7 @@ fn encode(key: &str) -> String {
 }
 
 async fn send(url: Uri, headers: Vec<(&'static str, String)>, body: Vec<u8>) -> Result<u64, Error> {
-    let client = Client::new(&url, &Trust::default(), Version::HTTP_11, TIMEOUT)?;
+    let client = Client::new(&url, &Trust::default(), TIMEOUT)?;
     let mut request = Request::put(url).header(CONTENT_TYPE, "application/json");
     for (name, value) in headers {
         request = request.header(name, value);

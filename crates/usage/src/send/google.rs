@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use client::{Client, Trust};
 use http::header::CONTENT_TYPE;
-use http::{Request, Uri, Version};
+use http::{Request, Uri};
 use json::{Value, json};
 
 use super::TIMEOUT;
@@ -54,7 +54,7 @@ async fn of_account(path: &str, surroundings: &Surroundings<'_>) -> Result<Strin
         sign(&claim, field("private_key")?).ok_or_else(|| wrong("its private key is damaged"))?;
     let body = format!("grant_type={GRANT}&assertion={claim}.{signature}");
     let url: Uri = url.parse().map_err(|_| wrong("its token_uri is no URL"))?;
-    let client = Client::new(&url, &Trust::default(), Version::HTTP_11, TIMEOUT)?;
+    let client = Client::new(&url, &Trust::default(), TIMEOUT)?;
     let request = Request::post(url)
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Bytes::from(body))

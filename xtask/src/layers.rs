@@ -7,16 +7,24 @@ use crate::Outcome;
 
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("client", &[]),
     ("docs", &[]),
     ("json", &[]),
     ("yaml", &["json"]),
     ("meta", &["json"]),
     ("schema", &["json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
-    ("kustomize", &["json", "merge", "yaml"]),
+    ("kustomize", &["json", "merge", "meta", "yaml"]),
+    ("usage", &["client", "json", "meta", "telemetry"]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
-    ("admission", &["auth", "json", "merge", "meta"]),
+    ("config", &["json", "meta", "yaml"]),
+    ("egress", &["auth", "config", "json", "meta"]),
+    ("telemetry", &["config", "egress", "json", "meta", "yaml"]),
+    (
+        "admission",
+        &["auth", "egress", "json", "merge", "meta", "telemetry"],
+    ),
     (
         "apiserver",
         &[
@@ -29,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "resources",
             "schema",
             "store",
+            "telemetry",
             "yaml",
         ],
     ),
@@ -37,10 +46,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["apiserver", "auth", "json", "meta", "resources"],
     ),
     ("store", &[]),
-    ("store-etcd", &["store"]),
+    ("store-etcd", &["store", "telemetry"]),
     (
         "testkit",
-        &["apiserver", "auth", "pilothouse", "store", "store-etcd"],
+        &[
+            "apiserver",
+            "auth",
+            "pilothouse",
+            "store",
+            "store-etcd",
+            "telemetry",
+        ],
     ),
     (
         "pilothouse",
@@ -48,12 +64,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "apiserver",
             "auth",
+            "client",
             "controllers",
+            "egress",
             "json",
             "kustomize",
             "meta",
             "store",
             "store-etcd",
+            "telemetry",
+            "usage",
             "yaml",
         ],
     ),
@@ -64,6 +84,14 @@ const ONLY: &[(&str, &str)] = &[
     ("prost", "store-etcd"),
     ("tonic", "store-etcd"),
     ("anyhow", "pilothouse"),
+];
+
+/// Whatever begins like this is telemetry's, in tests too.
+const TELEMETRY: &[&str] = &[
+    "opentelemetry",
+    "tracing-opentelemetry",
+    "fastrace",
+    "prometheus",
 ];
 
 pub(crate) fn check() -> Outcome {
@@ -94,6 +122,9 @@ pub(crate) fn check() -> Outcome {
             {
                 problems.push(format!("only {owner} may know {dependency}, not {name}"));
             }
+            if is_telemetry(&dependency) && name != "telemetry" {
+                problems.push(format!("only telemetry may know {dependency}, not {name}"));
+            }
             if !ours {
                 foreign.insert(dependency);
             }
@@ -109,6 +140,10 @@ pub(crate) fn check() -> Outcome {
     } else {
         Err(problems.join("\n       "))
     }
+}
+
+fn is_telemetry(dependency: &str) -> bool {
+    TELEMETRY.iter().any(|it| dependency.starts_with(it))
 }
 
 /// The dependencies of a manifest, each with its section. Ours are plain enough to read line by line.
@@ -130,4 +165,25 @@ fn dependencies(manifest: &str) -> Vec<(String, String)> {
 
 fn read(path: &str) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("read {path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telemetry_is_found_in_any_section() {
+        let manifest = "\
+[dependencies]
+bytes.workspace = true
+opentelemetry_sdk = \"0.33\"
+[dev-dependencies]
+tracing-opentelemetry = { version = \"0.34\" }
+[target.'cfg(unix)'.build-dependencies]
+prometheus-client = \"0.24\"
+";
+        let found = dependencies(manifest).into_iter();
+        let found = found.filter(|(_, name)| is_telemetry(name)).count();
+        assert_eq!(found, 3);
+    }
 }

@@ -1,6 +1,7 @@
 //! The one list of commands, for people and for CI. No tool to install: `cargo xtask`.
 
 mod layers;
+mod recording;
 mod soak;
 mod tables;
 
@@ -18,6 +19,8 @@ cargo xtask COMMAND
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
+  bench-build   side by side with kubectl or kustomize: the same for building kustomizations [arguments of bench-build]
+  recording     builds with and without recording of usage, in turns: prints the ratio of their times [ROUNDS, default 200]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
 
@@ -42,7 +45,9 @@ fn main() -> ExitCode {
         Some("on-etcd") => on_etcd(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
-        Some("bench-server") => bench_server(rest),
+        Some("bench-server") => bench_program("server", rest),
+        Some("bench-build") => bench_program("build", rest),
+        Some("recording") => recording::run(rest),
         Some("engines") => bench("engines", rest),
         _ => {
             print!("{HELP}");
@@ -76,12 +81,12 @@ fn check() -> Outcome {
 }
 
 /// Measures what the tree is now, unless another binary is named.
-fn bench_server(arguments: &[String]) -> Outcome {
+fn bench_program(name: &str, arguments: &[String]) -> Outcome {
     let named = |it: &String| it.split('=').next() == Some("--pilothouse");
     if !arguments.iter().any(named) {
         cargo(&["build", "--release", "--package", "pilothouse"])?;
     }
-    bench("server", arguments)
+    bench(name, arguments)
 }
 
 fn on_etcd(arguments: &[String]) -> Outcome {

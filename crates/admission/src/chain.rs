@@ -1,23 +1,69 @@
 //! All plugins, in their order.
 
-use meta::Status;
+use std::sync::Arc;
 
+use meta::Status;
+use telemetry::metrics::Timer;
+use telemetry::trace::{self, Role, Scope};
+
+use crate::metrics::{Held, Metrics, Phase};
 use crate::{Admitting, Outcome, Plugin, Request};
 
-#[derive(Debug, Default)]
-pub struct Chain(Vec<Box<dyn Plugin>>);
+#[derive(Debug)]
+pub struct Chain {
+    plugins: Vec<Timed>,
+    metrics: Arc<Metrics>,
+    admit: Held,
+    validate: Held,
+}
+
+/// A plugin, and where its time is noted.
+#[derive(Debug)]
+struct Timed {
+    plugin: Box<dyn Plugin>,
+    admit: Held,
+    validate: Held,
+}
 
 impl Chain {
-    pub fn new(plugins: Vec<Box<dyn Plugin>>) -> Self {
-        Self(plugins)
+    pub fn new(plugins: Vec<Box<dyn Plugin>>, metrics: Arc<Metrics>) -> Self {
+        let plugins = plugins.into_iter().map(|plugin| Timed {
+            plugin,
+            admit: Held::default(),
+            validate: Held::default(),
+        });
+        Self {
+            plugins: plugins.collect(),
+            metrics,
+            admit: Held::default(),
+            validate: Held::default(),
+        }
     }
 
     /// The names of the plugins, in their order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|it| it.name())
+        self.plugins.iter().map(|it| it.plugin.name())
     }
 
     pub async fn admit(
+        &self,
+        request: &Request<'_>,
+        admitting: &mut Admitting,
+    ) -> Result<(), Status> {
+        let started = Timer::start();
+        let done = self.admit_all(request, admitting).await;
+        let (operation, rejected) = (request.operation, done.is_err());
+        self.metrics.step(
+            &self.admit,
+            Phase::Admit,
+            operation,
+            rejected,
+            started.nanos(),
+        );
+        done
+    }
+
+    async fn admit_all(
         &self,
         request: &Request<'_>,
         admitting: &mut Admitting,
@@ -36,11 +82,11 @@ impl Chain {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        for plugin in self.0.iter().filter(|it| it.handles(request)) {
-            match plugin.admit(request, admitting) {
-                Outcome::Now(result) => result?,
-                Outcome::Later(result) => result.await?,
-            }
+        for it in self.handling(request) {
+            let started = Timer::start();
+            let outcome = it.plugin.admit(request, admitting);
+            self.settle(it, Phase::Admit, request, (started, outcome))
+                .await?;
         }
         Ok(())
     }
@@ -50,12 +96,70 @@ impl Chain {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        for plugin in self.0.iter().filter(|it| it.handles(request)) {
-            match plugin.validate(request, admitting) {
-                Outcome::Now(result) => result?,
-                Outcome::Later(result) => result.await?,
-            }
+        let started = Timer::start();
+        let done = self.validate_all(request, admitting).await;
+        let (operation, rejected) = (request.operation, done.is_err());
+        self.metrics.step(
+            &self.validate,
+            Phase::Validate,
+            operation,
+            rejected,
+            started.nanos(),
+        );
+        done
+    }
+
+    async fn validate_all(
+        &self,
+        request: &Request<'_>,
+        admitting: &mut Admitting,
+    ) -> Result<(), Status> {
+        for it in self.handling(request) {
+            let started = Timer::start();
+            let outcome = it.plugin.validate(request, admitting);
+            self.settle(it, Phase::Validate, request, (started, outcome))
+                .await?;
         }
         Ok(())
+    }
+
+    fn handling(&self, request: &Request<'_>) -> impl Iterator<Item = &Timed> {
+        self.plugins.iter().filter(|it| it.plugin.handles(request))
+    }
+
+    /// What a plugin says, with a span and a time for whoever says anything.
+    async fn settle(
+        &self,
+        it: &Timed,
+        phase: Phase,
+        request: &Request<'_>,
+        (started, outcome): (Timer, Outcome<'_>),
+    ) -> Result<(), Status> {
+        let name = it.plugin.name();
+        let span = || trace::span_from(name, Scope::Own, Role::Plain, started.tick());
+        let span = match outcome {
+            Outcome::Nothing => return Ok(()),
+            _ => trace::is_recording().then(span),
+        };
+        let result = match outcome {
+            Outcome::Nothing => Ok(()),
+            Outcome::Now(result) => result,
+            Outcome::Later(result) => result.await,
+        };
+        if let Some(span) = span {
+            span.set("phase", || phase.as_str());
+            if result.is_err() {
+                span.set("refused", || true);
+            }
+        }
+        let held = match phase {
+            Phase::Admit => &it.admit,
+            Phase::Validate => &it.validate,
+        };
+        let (operation, rejected) = (request.operation, result.is_err());
+        let took = started.nanos();
+        self.metrics
+            .plugin(held, name, phase, operation, rejected, took);
+        result
     }
 }

@@ -3,23 +3,26 @@
 
 mod connection;
 mod service;
-mod tls;
-mod verify;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
 use bytes::Bytes;
+use egress::{Dialer, tls};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use json::Value;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use telemetry::trace::{self, Outgoing, Span};
 
 use self::connection::Connection;
 use crate::Lookup;
+
+pub use self::service::resolve;
 
 /// The most that a webhook may answer.
 pub const MAX_ANSWER_BYTES: usize = 3 * 1024 * 1024;
@@ -47,6 +50,7 @@ pub struct Target {
     path: String,
     server_name: ServerName<'static>,
     tls: Arc<ClientConfig>,
+    dialer: Dialer,
     idle: Mutex<Vec<(Connection, Instant)>>,
 }
 
@@ -63,16 +67,27 @@ enum Place {
 /// Targets by their `clientConfig`: who asks for the same shares its connections, and when nobody has it any more
 /// they are closed.
 #[derive(Debug, Default)]
-pub struct Targets(Mutex<HashMap<String, Weak<Target>>>);
+pub struct Targets {
+    all: Mutex<HashMap<String, Weak<Target>>>,
+    /// How the cluster's network is reached.
+    dialer: Dialer,
+}
 
 impl Targets {
+    pub fn new(dialer: Dialer) -> Self {
+        Self {
+            all: Mutex::default(),
+            dialer,
+        }
+    }
+
     pub fn get(&self, config: &Value) -> Result<Arc<Target>, String> {
         let key = json::to_string(config);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = all.get(&key).and_then(Weak::upgrade) {
             return Ok(found);
         }
-        let target = Arc::new(Target::new(config)?);
+        let target = Arc::new(Target::new(config, self.dialer.clone())?);
         all.retain(|_, it| it.strong_count() > 0);
         all.insert(key, Arc::downgrade(&target));
         Ok(target)
@@ -80,8 +95,8 @@ impl Targets {
 }
 
 impl Target {
-    pub fn new(config: &Value) -> Result<Self, String> {
-        let tls = tls::config(config.str_at(&["caBundle"]).unwrap_or_default())?;
+    pub fn new(config: &Value, dialer: Dialer) -> Result<Self, String> {
+        let tls = trust(config.str_at(&["caBundle"]).unwrap_or_default())?;
         let service = config.get("service").filter(|it| !it.is_null());
         let (place, host, port, path) = if let Some(service) = service {
             let text = |key| service.str_at(&[key]).unwrap_or_default().to_owned();
@@ -113,6 +128,7 @@ impl Target {
             path,
             server_name,
             tls,
+            dialer,
             idle: Mutex::default(),
         })
     }
@@ -131,6 +147,11 @@ impl Target {
         format!("https://{host}{port}{path}{}", query.unwrap_or_default())
     }
 
+    /// Where it is, with the port, as metrics have it.
+    pub fn host(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     /// Sends the body and reads the whole answer, both within `timeout`.
     pub async fn post(
         &self,
@@ -142,12 +163,34 @@ impl Target {
         let explicit = self.port != 443 || matches!(self.place, Place::Service { .. });
         let url = self.url(timeout, explicit);
         let said = |why: String| format!("Post {}: {why}", meta::go::quote(&url));
-        let work = self.try_post(body, &url, agent, lookup);
+        let call = trace::span("HTTP POST").client();
+        let outgoing = trace::outgoing();
+        let work = self.try_post(body, &url, agent, outgoing.as_ref(), lookup);
         // Without a time of its own a call must end too.
         let limit = timeout.unwrap_or(Duration::from_secs(30));
-        match tokio::time::timeout(limit, work).await {
+        let answer = match tokio::time::timeout(limit, work).await {
             Ok(answer) => answer.map_err(said),
             Err(_) => Err(said("context deadline exceeded".into())),
+        };
+        self.tell(&call, &url, answer.as_ref().ok());
+        answer
+    }
+
+    fn tell(&self, call: &Span, url: &str, answer: Option<&Answer>) {
+        call.set("http.request.method", || "POST");
+        call.set("url.full", || url.to_owned());
+        call.set("server.address", || self.host.clone());
+        call.set("server.port", || i64::from(self.port));
+        call.set("network.protocol.version", || "1.1");
+        match answer {
+            Some(answer) => {
+                let code = i64::from(answer.code);
+                call.set("http.response.status_code", || code);
+                if code >= 400 {
+                    call.fail();
+                }
+            }
+            None => call.fail(),
         }
     }
 
@@ -156,19 +199,23 @@ impl Target {
         body: Bytes,
         url: &str,
         agent: &'static str,
+        outgoing: Option<&Outgoing>,
         lookup: &dyn Lookup,
     ) -> Result<Answer, String> {
         let uri: Uri = url.parse().map_err(|error| format!("{error}"))?;
         let path = uri.path_and_query().map_or("/", |it| it.as_str());
         let host = uri.authority().map_or(&*self.host, |it| it.as_str());
         let request = || {
-            let request = Request::builder()
+            let mut request = Request::builder()
                 .method(Method::POST)
                 .uri(path)
                 .header(HOST, host)
                 .header(USER_AGENT, HeaderValue::from_static(agent))
                 .header(ACCEPT, "application/json, */*")
                 .header(CONTENT_TYPE, "application/json");
+            for (name, value) in outgoing.into_iter().flat_map(Outgoing::headers) {
+                request = request.header(name, value);
+            }
             request.body(Full::new(body.clone()))
         };
         while let Some(connection) = self.idle() {
@@ -212,8 +259,18 @@ impl Target {
                 service::resolve(lookup, namespace, name, self.port)?
             }
         };
-        Connection::open(&host, port, self.server_name.clone(), &self.tls).await
+        let name = self.server_name.clone();
+        Connection::open(&self.dialer, (&host, port), name, &self.tls).await
     }
+}
+
+/// Of a bundle in base64, as it stands in an object.
+fn trust(bundle: &str) -> Result<Arc<ClientConfig>, String> {
+    let pem = base64::prelude::BASE64_STANDARD.decode(bundle);
+    // What is no base64 is no PEM either.
+    let pem = pem.unwrap_or_default();
+    let bundle = (!bundle.is_empty()).then_some(&*pem);
+    tls::config(bundle, None, &[b"http/1.1"])
 }
 
 fn split(url: &str) -> Result<(String, u16, String), String> {

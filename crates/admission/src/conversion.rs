@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use json::{Object, Value, json};
 use meta::gvk::GroupVersionKind;
+use telemetry::trace;
 
 use crate::client::{Target, Targets};
 use crate::read::{items, text};
@@ -16,6 +17,8 @@ const GROUP: &str = "apiextensions.k8s.io";
 /// The webhook in a `CustomResourceDefinition`'s `spec.conversion.webhook`.
 #[derive(Debug)]
 pub struct Converter {
+    /// The definition's name.
+    definition: String,
     target: Result<Arc<Target>, String>,
     /// Of the review, the first that it takes and we know.
     version: Option<&'static str>,
@@ -23,7 +26,7 @@ pub struct Converter {
 }
 
 impl Converter {
-    pub fn new(webhook: &Value, targets: &Targets, random: Random) -> Self {
+    pub fn new(definition: &str, webhook: &Value, targets: &Targets, random: Random) -> Self {
         let versions = items(webhook, &["conversionReviewVersions"]).iter();
         let mut versions = versions.filter_map(|it| match it.as_str()? {
             "v1" => Some("v1"),
@@ -32,6 +35,7 @@ impl Converter {
         });
         let client = webhook.get("clientConfig").unwrap_or(&Value::Null);
         Self {
+            definition: definition.to_owned(),
             target: targets.get(client),
             version: versions.next(),
             random,
@@ -66,8 +70,16 @@ impl Converter {
             "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
         });
         let failed = |why: String| format!("conversion webhook for {gvk} failed: {why}");
+        let span = trace::span("Call conversion webhook");
+        span.set("custom-resource-definition", || self.definition.clone());
+        span.set("desired-api-version", || api_version.to_owned());
+        span.set("object-count", || objects.len());
+        span.set("UID", || uid.clone());
         let body = json::to_vec(&review).into();
         let answer = target.post(body, None, AGENT, lookup).await;
+        if answer.is_ok() {
+            trace::event("Request completed");
+        }
         let review = answer.and_then(|it| decode(&it)).map_err(failed)?;
         let converted = verify(&review, version, &uid).map_err(failed)?;
         let (got, want) = (converted.len(), objects.len());

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::time::Duration;
 
 use auth::User;
 use json::Value;
@@ -78,6 +79,8 @@ pub struct Admitting {
     pub object: Value,
     pub warnings: Vec<String>,
     pub audit_annotations: Vec<(String, String)>,
+    /// How long webhooks were waited for.
+    pub waited: Duration,
     pub(crate) reinvocation: Reinvocation,
 }
 
@@ -126,6 +129,8 @@ pub trait Kinds: Send + Sync + fmt::Debug {
 
 /// What a plugin says: mostly at once, sometimes after asking others.
 pub enum Outcome<'a> {
+    /// It has nothing to say in this phase.
+    Nothing,
     Now(Result<(), Status>),
     Later(BoxFuture<'a, Result<(), Status>>),
 }
@@ -139,6 +144,7 @@ impl From<Result<(), Status>> for Outcome<'_> {
 impl fmt::Debug for Outcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Nothing => f.write_str("Nothing"),
             Self::Now(result) => f.debug_tuple("Now").field(result).finish(),
             Self::Later(_) => f.write_str("Later"),
         }
@@ -154,11 +160,11 @@ pub trait Plugin: Send + Sync + fmt::Debug {
 
     /// May change the object.
     fn admit<'a>(&'a self, _: &'a Request<'a>, _: &'a mut Admitting) -> Outcome<'a> {
-        Ok(()).into()
+        Outcome::Nothing
     }
 
     /// May only refuse it.
     fn validate<'a>(&'a self, _: &'a Request<'a>, _: &'a mut Admitting) -> Outcome<'a> {
-        Ok(()).into()
+        Outcome::Nothing
     }
 }

@@ -9,6 +9,7 @@ use crate::certificates::{
     ClusterTrustBundleAttest,
 };
 use crate::client::Targets;
+use crate::metrics::Metrics;
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
@@ -30,6 +31,7 @@ pub struct Setup {
     pub targets: Arc<Targets>,
     /// Evaluates the CEL in webhooks' `matchConditions`.
     pub conditions: Option<Arc<dyn Conditions>>,
+    pub metrics: Arc<Metrics>,
 }
 
 impl Setup {
@@ -38,6 +40,7 @@ impl Setup {
             targets: self.targets.clone(),
             random: self.random,
             conditions: self.conditions.clone(),
+            metrics: self.metrics.clone(),
         }
     }
 }
@@ -184,19 +187,18 @@ impl Plugins {
         let wanted = ALL
             .iter()
             .filter(|(name, _)| !self.disabled.iter().any(|it| it == name));
-        Chain::new(
-            wanted
-                .filter_map(|(_, row)| match row {
-                    On(make) => Some(make(setup)),
-                    Off | Later => None,
-                })
-                .collect(),
-        )
+        let plugins = wanted.filter_map(|(_, row)| match row {
+            On(make) => Some(make(setup)),
+            Off | Later => None,
+        });
+        Chain::new(plugins.collect(), setup.metrics.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use telemetry::metrics::Registry;
+
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
@@ -209,6 +211,7 @@ mod tests {
             random: || 0,
             targets: Arc::default(),
             conditions: None,
+            metrics: Arc::new(Metrics::new(&Registry::default())),
         };
         let plugins = Plugins::new(&names(enable), &names(disable)).unwrap();
         plugins.chain(&setup).names().collect()

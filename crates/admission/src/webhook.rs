@@ -24,6 +24,7 @@ use self::hook::Hook;
 pub(crate) use self::mutate::Reinvocation;
 pub(crate) use self::review::decode;
 use crate::client::Targets;
+use crate::metrics::Metrics;
 use crate::{Admitting, Lookup, Outcome, Plugin, Random, Request};
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -47,6 +48,7 @@ pub struct Caller {
     /// For the identity of each call.
     pub random: Random,
     pub conditions: Option<Arc<dyn Conditions>>,
+    pub metrics: Arc<Metrics>,
 }
 
 #[derive(Debug)]

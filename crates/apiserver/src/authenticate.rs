@@ -39,6 +39,7 @@ impl Api {
         if let Some((user, (from, to))) = known
             && (*from..=*to).contains(&now)
         {
+            self.metrics.access.certificate_ends_in(to - now);
             return Ok(user.clone());
         }
         let certificate = peer.certificates.first();

@@ -14,6 +14,7 @@ use resources::Resource as Row;
 use schema::Schema;
 
 use crate::custom::Custom;
+use crate::metrics::RowSeries;
 
 /// One resource at one version: its row, and what serving it takes.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Resource {
     pub custom: Option<Arc<Custom>>,
     /// How the canonical bytes of an object at this version begin: kind and apiVersion, with the comma behind them.
     pub head: String,
+    /// Where requests for it are counted.
+    pub(crate) series: RowSeries,
 }
 
 impl Deref for Resource {
@@ -47,6 +50,7 @@ impl Resource {
             schema: row.builtin_schema(),
             custom: None,
             head: head(&row.group, &row.version, &row.kind, false),
+            series: RowSeries::default(),
             row,
         }
     }

@@ -11,6 +11,7 @@ use store::Revision;
 
 use crate::catalog::{Resource, head};
 use crate::converter::Webhook;
+use crate::metrics::RowSeries;
 
 /// What a definition says of one version beyond its row.
 #[derive(Debug)]
@@ -229,6 +230,7 @@ fn resource(
         schema,
         custom: Some(Arc::new(custom)),
         row: Arc::new(row),
+        series: RowSeries::default(),
     }
 }
 

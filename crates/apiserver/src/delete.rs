@@ -9,16 +9,18 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{DeleteOptions, Propagation, Query};
 use store::{Condition, Entry, Txn};
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::filter::Filter;
 use crate::incoming::RequestBody;
+use crate::metrics::Operation as Stored;
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
 use crate::token::Continue;
-use crate::write::{Options, Seen, Write};
-use crate::{allocate, clock, convert, failure, join, object, respond, strategy};
+use crate::write::{Options, Seen, Write, commit};
+use crate::{allocate, clock, convert, failure, join, object, respond, strategy, traced};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -35,15 +37,18 @@ pub(crate) async fn one(
     let options = delete_options(api, ask, body).await?;
     let accepted = respond::accept(ask, true)?;
     let write = Write::new(api, ask, write_options(&options));
+    trace::event("About to delete object from database");
     let deleted = delete(&write, &ask.info.name, &options).await?;
+    trace::event("Object deleted from database");
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
-    let body = if whole {
-        show.one(&deleted.entry)?
-    } else {
+    let body = traced::serialize(|| {
+        if whole {
+            return show.one(&deleted.entry);
+        }
         let object = convert::decode(&ask.resource, &deleted.entry.value, 0)?;
-        show.encode(&object::deleted(&ask.resource, &object))?
-    };
+        show.encode(&object::deleted(&ask.resource, &object))
+    })?;
     let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
     if ask.resource.is("batch", "jobs") && !policy {
         let text = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
@@ -91,13 +96,15 @@ pub(crate) async fn collection(
     let mut items = Vec::new();
     // Together, so that the store makes them durable together.
     for some in page.chunks(TOGETHER) {
-        let work = some.iter().map(|entry| async {
-            let found = convert::decode(&ask.resource, &entry.value, entry.modified)?;
-            match delete(&write, object::name(&found), &options).await {
-                Ok(_) => Ok(Some(bare(ask, found))),
-                Err(status) if status.is_not_found() => Ok(None),
-                Err(status) => Err(status),
-            }
+        let work = some.iter().map(|entry| {
+            trace::apart(async {
+                let found = convert::decode(&ask.resource, &entry.value, entry.modified)?;
+                match delete(&write, object::name(&found), &options).await {
+                    Ok(_) => Ok(Some(bare(ask, found))),
+                    Err(status) if status.is_not_found() => Ok(None),
+                    Err(status) => Err(status),
+                }
+            })
         });
         for done in join::all(work).await {
             items.extend(done?);
@@ -109,7 +116,7 @@ pub(crate) async fn collection(
         "metadata": metadata,
         "items": items,
     });
-    let body = crate::show::encode(&list, accepted)?;
+    let body = traced::serialize(|| crate::show::encode(&list, accepted))?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }
 
@@ -180,7 +187,7 @@ pub(crate) async fn delete(
                     return Ok(deleted(value, entry.modified, true));
                 }
                 let txn = txn.put_leased(key.clone(), value, entry.lease);
-                match write.api.store.txn(txn).await {
+                match commit(write.api, Stored::Update, resource, txn).await {
                     Ok(done) => {
                         // Now it is removed. We changed it ourselves.
                         let wanted = options.preconditions.as_mut();
@@ -203,7 +210,8 @@ pub(crate) async fn delete(
         if write.options.dry_run {
             return Ok(deleted(value, entry.modified, gone));
         }
-        match write.api.store.txn(txn).await {
+        let operation = if gone { Stored::Delete } else { Stored::Update };
+        match commit(write.api, operation, resource, txn).await {
             Ok(done) => return Ok(deleted(value, done.revision, gone)),
             Err(store::Error::Conflict { .. }) => {}
             Err(error) => return Err(failure::of_store(&error)),
@@ -370,13 +378,15 @@ async fn delete_options(
     body: RequestBody,
 ) -> Result<DeleteOptions, Status> {
     let body = body.read(api.settings.max_body_bytes).await?;
+    trace::event_with("limitedReadBody succeeded", "len", body.len());
     if body.is_empty() {
-        DeleteOptions::from_query(&Query(ask.query.pairs()))
-    } else {
-        let format = crate::decode::format(ask)?;
-        let value = convert::options_body(&body, format)?;
-        DeleteOptions::from_value(&value)
+        return DeleteOptions::from_query(&Query(ask.query.pairs()));
     }
+    let format = crate::decode::format(ask)?;
+    let value = convert::options_body(&body, format)?;
+    let options = DeleteOptions::from_value(&value);
+    trace::event("Decoded delete options");
+    options
 }
 
 fn write_options(options: &DeleteOptions) -> Options {

@@ -285,6 +285,7 @@ pub(crate) fn paths(api: &Api) -> Value {
         "/livez/log",
         "/livez/ping",
         "/metrics",
+        "/metrics/slis",
         "/openapi/v2",
         "/openapi/v3",
         "/openapi/v3/",

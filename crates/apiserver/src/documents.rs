@@ -85,10 +85,16 @@ async fn read(
     match parts {
         [""] => Some(objects(request, &discovery::paths(api))),
         ["version"] => Some(Ok(pretty(&version()))),
-        ["metrics"] => Some(Ok(respond::ok(
-            "text/plain; version=0.0.4; charset=utf-8",
-            crate::metrics::render(api),
-        ))),
+        ["metrics", rest @ ..] if api.settings.serve_metrics => {
+            let registry = match rest {
+                [] => &api.metrics.registry,
+                ["slis"] => &api.metrics.slis,
+                _ => return None,
+            };
+            let format = telemetry::metrics::Format::accepted(accepts(request));
+            let text = telemetry::metrics::render(registry, format);
+            Some(Ok(respond::ok(format.content_type(), text)))
+        }
         ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),
         ["api", version] => resources("", version),
         ["apis", group] => discovery::group(api, group).map(|it| objects(request, &it)),

@@ -53,7 +53,7 @@ impl Followers {
 impl Api {
     /// Learns what anybody was answered before this call. For a refusal or a miss that may come from knowing too little:
     /// other servers write too, and what is written here is learned a moment after it is acknowledged.
-    pub(crate) async fn learn(&self) -> Result<(), Status> {
+    pub async fn learn(&self) -> Result<(), Status> {
         self.latest().await?;
         self.followers.caught_up().await;
         Ok(())
@@ -61,7 +61,7 @@ impl Api {
 }
 
 /// Reads everything once, and goes on in the background until the server stops.
-pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>) {
+pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>, targets: Arc<Targets>) {
     let snapshot = api.store.latest();
     let mut followers = Vec::new();
     for (plural, kind) in RBAC {
@@ -83,7 +83,10 @@ pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>) {
         };
         tokio::spawn(follow.run(change, reload));
     }
-    let definitions = Definitions::default();
+    let definitions = Definitions {
+        rows: BTreeMap::new(),
+        targets,
+    };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
     let lock = |it: &std::sync::Mutex<Definitions>, work: &mut dyn FnMut(&mut Definitions)| {
         work(&mut it.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
@@ -197,11 +200,11 @@ fn parse(entry: &Entry) -> Option<Value> {
 }
 
 /// The rows of each definition, by its key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Definitions {
     rows: BTreeMap<Vec<u8>, Vec<Arc<Resource>>>,
     /// Where conversion webhooks are, and the connections to them.
-    targets: Targets,
+    targets: Arc<Targets>,
 }
 
 impl Definitions {
@@ -228,8 +231,9 @@ impl Definitions {
         let definition = resource
             .and_then(|resource| convert::decode(&resource, &entry.value, entry.modified).ok());
         let rows = definition.map_or(Vec::new(), |definition| {
+            let name = crate::object::name(&definition);
             let webhook = custom::webhook(&definition)
-                .map(|it| Converter::new(it, &self.targets, random::number))
+                .map(|it| Converter::new(name, it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, api));
             custom::resources(&definition, webhook.as_ref(), entry.modified)
         });

@@ -124,7 +124,9 @@ pub(crate) fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Respon
         let Some((_, check)) = found else {
             return page_not_found();
         };
-        return match check(api) {
+        let outcome = check(api);
+        api.metrics.health.note(&one, kind, outcome.is_ok());
+        return match outcome {
             Ok(()) => respond::ok("text/plain; charset=utf-8", "ok"),
             Err(reason) => text(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -140,7 +142,9 @@ pub(crate) fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Respon
             writeln!(out, "[+]{name} excluded: ok").expect("a String takes all");
             continue;
         }
-        if let Ok(()) = check(api) {
+        let outcome = check(api);
+        api.metrics.health.note(name, kind, outcome.is_ok());
+        if outcome.is_ok() {
             writeln!(out, "[+]{name} ok")
         } else {
             failed.push(*name);

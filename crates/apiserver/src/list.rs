@@ -8,6 +8,7 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Revision, Snapshot};
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::catalog::Resource;
@@ -16,7 +17,7 @@ use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::token::Continue;
-use crate::{convert, object, respond, table};
+use crate::{convert, object, respond, table, traced};
 
 /// A frame is sent when it is about that large.
 const FRAME: usize = 128 << 10;
@@ -39,7 +40,12 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
             "specifying resource version is not allowed when using continue",
         ));
     }
+    let storage = traced::storage("cacher.GetList");
+    storage.set("type", || ask.resource.group_resource().to_string());
+    trace::event("Ready");
     let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
+    traced::fresh(asked.is_empty());
+    trace::event("GetLatestSnapshotOrBuildLocked success");
     let after = start.map(|start| start.after);
     // Whoever takes any version gets it whole, as from upstream's cache.
     let limit = if asked == "0" { 0 } else { options.limit };
@@ -55,12 +61,14 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         after,
     };
     let mut page = list.page(limit);
+    traced::listed(page.entries.as_ref().map(Vec::len));
+    drop(storage);
     list.convert(&mut page).await?;
     if accepted.format != Format::Json || accepted.pretty {
-        let body = list.whole(&page)?;
+        let body = traced::serialize(|| list.whole(&page))?;
         return Ok(respond::ok(accepted.format.content_type(), body));
     }
-    let body = list.stream(page);
+    let body = traced::serialize(|| Ok(list.stream(page)))?;
     Ok(respond::ok("application/json", body))
 }
 

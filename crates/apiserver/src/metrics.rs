@@ -1,29 +1,81 @@
-//! `/metrics`, a start: what the store knows.
+//! What the server counts, by Kubernetes' own names: alerts and dashboards made for kube-apiserver read it unchanged.
 
-use std::fmt::Write as _;
+mod access;
+mod body;
+mod observed;
+mod queues;
+pub(crate) mod requests;
+mod storage;
+mod watches;
 
-use crate::pipeline::Api;
+use telemetry::labels;
+use telemetry::metrics::Stability::Unmarked;
+use telemetry::metrics::{Counter, Desc, Registry, Stability, register_process};
 
-pub(crate) fn render(api: &Api) -> String {
-    let (view, _) = api.store.stats();
-    let mut out = String::new();
-    let mut gauge = |name: &str, help: &str, value: u64| {
-        write!(
-            out,
-            "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"
-        )
-        .expect("a String takes all");
-    };
-    gauge(
-        "pilothouse_store_revision",
-        "The newest revision.",
-        view.revision,
-    );
-    gauge("pilothouse_store_keys", "Keys that are there.", view.keys);
-    gauge(
-        "pilothouse_store_watchers",
-        "Watches on the store.",
-        view.watchers,
-    );
-    out
+pub(crate) use access::{Access, Authenticated};
+pub use observed::follow;
+pub use queues::{QueueSeries, Queues};
+pub(crate) use requests::{RowSeries, Tally};
+pub(crate) use storage::Operation;
+
+use observed::{Health, Inflight};
+use requests::Requests;
+use storage::Storage;
+use watches::Watches;
+
+/// All instruments of an API, and the registry that they and others' are in.
+#[derive(Debug)]
+pub struct Metrics {
+    pub registry: Registry,
+    /// What `/metrics/slis` shows: health checks, which upstream keeps apart.
+    pub slis: Registry,
+    pub(crate) requests: Requests,
+    pub(crate) access: Access,
+    pub(crate) storage: Storage,
+    pub(crate) watches: Watches,
+    pub(crate) inflight: Inflight,
+    pub(crate) health: Health,
+    pub(crate) handshake_errors: Counter,
+    /// Of controllers.
+    pub queues: Queues,
+}
+
+labels!(
+    /// A kind, whatever its version.
+    pub(crate) Kind { group, resource }
+);
+
+/// What upstream's requests to its storage, and its own to clients, are sorted by.
+pub(crate) const LATENCIES: &[f64] = &[
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
+    10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
+];
+
+impl Metrics {
+    pub fn new(registry: Registry) -> Self {
+        register_process(&registry);
+        let slis = Registry::default();
+        let handshake_errors = registry.counter::<()>(Desc::new(
+            "apiserver_tls_handshake_errors_total",
+            Stability::Alpha,
+            "Connections that ended before TLS was agreed on.",
+        ));
+        Self {
+            requests: Requests::new(&registry),
+            access: Access::new(&registry),
+            storage: Storage::new(&registry),
+            watches: Watches::new(&registry),
+            inflight: Inflight::default(),
+            health: Health::new(&slis),
+            slis,
+            handshake_errors: handshake_errors.with(&()),
+            queues: Queues::new(&registry),
+            registry,
+        }
+    }
+}
+
+/// An instrument that only we have.
+const fn own(name: &'static str, help: &'static str) -> Desc {
+    Desc::new(name, Unmarked, help)
 }

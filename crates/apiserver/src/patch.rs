@@ -8,6 +8,7 @@ use json::Value;
 use meta::Status;
 use meta::gvk::{GroupKind, GroupResource};
 use schema::Schema;
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::decode::{self, Expected, Validation};
@@ -60,6 +61,7 @@ pub(crate) async fn patch(
     let options = verbs::write_options(ask, "PatchOptions")?;
     let validation = Validation::of(ask);
     let bytes = body.read(api.settings.max_body_bytes).await?;
+    trace::event_with("limitedReadBody succeeded", "len", bytes.len());
     let write = Write::new(api, ask, options);
     let mut change = Patch {
         ask,
@@ -69,6 +71,7 @@ pub(crate) async fn patch(
         force: ask.query.flag("force"),
     };
     let written = write.update(&ask.info.name, &mut change).await?;
+    trace::event("Object stored in database");
     verbs::show(ask, &written)
 }
 
@@ -235,6 +238,7 @@ struct Patch<'a> {
 
 impl Change for Patch<'_> {
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
+        trace::handler_event("About to apply patch");
         let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
         let exact = version.is_some_and(|it| !it.is_empty());
         let expected = Expected {

@@ -1,6 +1,8 @@
 //! One request from end to end, top-down.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,14 +10,15 @@ use std::time::{Duration, Instant};
 use admission::Chain;
 use arc_swap::ArcSwap;
 use auth::serviceaccount::Issuer;
-use auth::{Attributes, Authorizer, Decision, Rbac, User, x509};
+use auth::{Attributes, Authorizer, Rbac, User, x509};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use meta::Status;
-use meta::gvk::GroupResource;
 use store::{LeaseId, Store};
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use telemetry::metrics::Registry;
+use telemetry::trace::Tracer;
+use tokio::sync::watch;
 
 use crate::allocate::ServiceRanges;
 use crate::authenticate::Authentication;
@@ -23,14 +26,17 @@ use crate::body::Body;
 use crate::catalog::{Catalog, Resource};
 use crate::encoded::Encoded;
 use crate::follow::Followers;
+use crate::gate::Places;
 use crate::incoming::RequestBody;
 use crate::lookup::Remembered;
+use crate::metrics::{Metrics, Tally};
 use crate::openapi::Cache;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::{Noted, RequestLog};
 use crate::server::Peer;
+use crate::traced::{self, SERVER_TIMING, Told};
 use crate::warnings::Warnings;
-use crate::{clock, documents, gzip, random, respond, verbs};
+use crate::{clock, debug_flags, documents, gzip, random, respond, verbs};
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -52,15 +58,16 @@ pub struct Api {
     pub documents: documents::Documents,
     pub settings: Settings,
     pub stop: watch::Receiver<bool>,
+    pub metrics: Metrics,
     pub rbac: Arc<Rbac>,
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
     leaving: AtomicBool,
-    reading: Semaphore,
-    writing: Semaphore,
+    pub(crate) places: Places,
 }
 
 /// What an API is made of.
@@ -71,9 +78,12 @@ pub struct Config {
     pub authorizer: Arc<dyn Authorizer>,
     pub rbac: Arc<Rbac>,
     pub issuer: Option<Issuer>,
+    pub tracer: Arc<Tracer>,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
+    /// Takes in what this API counts.
+    pub metrics: Registry,
 }
 
 #[derive(Clone, Debug)]
@@ -105,6 +115,8 @@ pub struct Settings {
     pub max_streams: u32,
     /// Told of every request.
     pub request_log: Option<RequestLog>,
+    /// Numbers can be read at `/metrics`.
+    pub serve_metrics: bool,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -127,6 +139,7 @@ impl Default for Settings {
             // As Go's server offers.
             max_streams: 250,
             request_log: None,
+            serve_metrics: true,
             accept_unchecked_rules: false,
         }
     }
@@ -175,24 +188,39 @@ impl Api {
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
-        let mut noted = self.settings.request_log.map(Noted::new);
-        let answered = self.run(caller, &parts, body, noted.as_mut()).await;
+        let mut tally = Tally::start();
+        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+        let log = self.settings.request_log.filter(|it| (it.enabled)());
+        let mut noted = log.map(Noted::new);
+        let mut trace = self.tracer.request();
+        let answered = {
+            let run = self.run(caller, &parts, body, noted.as_mut(), &mut tally);
+            let mut run = pin!(run);
+            poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
+        };
         let mut response = match answered {
             Ok(response) => response,
             Err(status) => respond::failed(&status, &parts.headers),
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = id {
-            response.headers_mut().insert(AUDIT_ID, id);
+        if let Some(id) = &id {
+            response.headers_mut().insert(AUDIT_ID, id.clone());
+        }
+        if let Some(timing) = trace.server_timing()
+            && let Ok(timing) = HeaderValue::from_bytes(&timing)
+        {
+            response.headers_mut().insert(SERVER_TIMING, timing);
         }
         gzip::negotiate(&parts.headers, &mut response);
         if parts.method == Method::HEAD {
             *response.body_mut() = Body::empty();
         }
         if let Some(noted) = noted {
-            noted.tell(caller, &parts, &response);
+            noted.tell(caller, &parts, &response, trace.ids());
         }
+        tally.end(&mut response, trace.ids());
+        trace.finish(|| Told::new(caller, parts, &response, id));
         response
     }
 
@@ -202,7 +230,9 @@ impl Api {
         parts: &Parts,
         body: RequestBody,
         mut noted: Option<&mut Noted>,
+        tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
+        let started = self.tracer.is_on().then(|| tally.started.tick());
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -211,17 +241,14 @@ impl Api {
             Caller::Local(_) => OWN_DEADLINE,
         };
         let deadline = deadline(&query, &info, most)?;
-        let user = match self.authenticate(caller, &parts.headers) {
-            // Another server may just have made the account that a token stands for.
-            Err(_) if self.store.is_shared() => {
-                self.latest().await?;
-                self.authenticate(caller, &parts.headers)?
-            }
-            known => known?,
-        };
+        let known = self.who(caller, &parts.headers, tally).await;
+        let sender = known.as_deref().ok();
+        traced::begin(&self.tracer, &parts.headers, sender, started);
+        let user = known?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
+        let _impersonation = traced::station("impersonation");
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
@@ -235,16 +262,21 @@ impl Api {
             Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
             Err(status) => return Err(status),
         };
+        let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
-            Caller::Remote { .. } => self.limit(&parts.method, &info)?,
+            Caller::Remote { .. } => self.place(parts, &info)?,
             Caller::Local(_) => None,
         };
-        let allowed = self.allow(attributes(&user, &method, &info, &query)).await;
-        if let Err(status) = allowed {
+        let _authorization = traced::station("authorization");
+        let asked = attributes(&user, &method, &info, &query);
+        if let Err(status) = self.allow_request(asked).await {
             return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
+            if debug_flags::is_path(info.path) {
+                return Ok(debug_flags::answer(&parts.method, info.path, body).await);
+            }
             let ask = documents::Request {
                 user: &user,
                 path: info.path,
@@ -252,6 +284,7 @@ impl Api {
                 headers: &parts.headers,
                 method: &parts.method,
             };
+            tally.series = self.metrics.requests.path(&ask);
             return Box::pin(documents::answer(self, &ask)).await;
         };
         if info.path.starts_with("//") {
@@ -284,21 +317,38 @@ impl Api {
             method: &parts.method,
             warnings: &warnings,
         };
-        let answered = if resource.verb == Verb::Watch {
-            verbs::answer(self, &ask, body).await
+        Ok(self.act(&ask, body, deadline, tally).await)
+    }
+
+    /// Has the verb answer, within its time.
+    async fn act(
+        self: &Arc<Self>,
+        ask: &Ask<'_>,
+        body: RequestBody,
+        deadline: Duration,
+        tally: &mut Tally,
+    ) -> Response<Body> {
+        tally.series = self.metrics.requests.resource(ask);
+        let answered = if ask.info.verb == Verb::Watch {
+            verbs::answer(self, ask, body).await
         } else {
-            let answered = tokio::time::timeout(deadline, verbs::answer(self, &ask, body));
+            let answered = tokio::time::timeout(deadline, verbs::answer(self, ask, body));
             answered.await.unwrap_or_else(|_| {
+                self.metrics.requests.timed_out(ask);
                 Err(Status::timeout(
                     "request did not complete within the allotted timeout",
                     0,
                 ))
             })
         };
-        let mut response =
-            answered.unwrap_or_else(|status| respond::failed(&status, &parts.headers));
-        respond::warn(&mut response, &warnings.take());
-        Ok(response)
+        let mut response = answered.unwrap_or_else(|status| respond::failed(&status, ask.headers));
+        respond::warn(&mut response, &ask.warnings.take());
+        tally.waited = ask.warnings.waited();
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            // Nobody handled it.
+            tally.series = None;
+        }
+        response
     }
 
     /// The row of a resource. One that is not known may be so new that it is not learned yet.
@@ -315,47 +365,6 @@ impl Api {
         find()
     }
 
-    /// A place among those that are served now; watches take none.
-    fn limit(
-        &self,
-        method: &Method,
-        info: &RequestInfo<'_>,
-    ) -> Result<Option<SemaphorePermit<'_>>, Status> {
-        if info
-            .resource
-            .as_ref()
-            .is_some_and(|it| it.verb == Verb::Watch)
-        {
-            return Ok(None);
-        }
-        let reads = matches!(*method, Method::GET | Method::HEAD);
-        let room = if reads { &self.reading } else { &self.writing };
-        room.try_acquire()
-            .map(Some)
-            .map_err(|_| Status::too_many_requests("Too many requests, please try again later.", 1))
-    }
-
-    /// Errs with the refusal that upstream would send.
-    pub async fn allow(&self, attributes: Attributes<'_>) -> Result<(), Status> {
-        let decision = self.authorize(attributes).await;
-        if decision.allowed() {
-            return Ok(());
-        }
-        let resource = GroupResource::new(attributes.api_group, attributes.resource);
-        let mut status = Status::forbidden(&resource, attributes.name, "");
-        status.message = auth::forbidden::message(&attributes, &decision.reason);
-        Err(status)
-    }
-
-    /// Asks again before it says no: the right may be so new that it is not learned yet.
-    pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
-        let decision = self.authorizer.authorize(attributes).await;
-        if decision.allowed() || self.learn().await.is_err() {
-            return decision;
-        }
-        self.authorizer.authorize(attributes).await
-    }
-
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
         Self {
@@ -369,12 +378,13 @@ impl Api {
             authorizer: parts.authorizer,
             admission: parts.admission,
             documents: parts.documents,
-            reading: places(settings.max_requests_inflight),
-            writing: places(settings.max_mutating_requests_inflight),
+            places: Places::new(&settings),
             settings,
             stop,
+            metrics: Metrics::new(parts.metrics),
             rbac: parts.rbac,
             issuer: parts.issuer,
+            tracer: parts.tracer,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),
@@ -474,13 +484,6 @@ fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
         .headers_mut()
         .insert("x-content-type-options", nosniff);
     response
-}
-
-fn places(limit: usize) -> Semaphore {
-    Semaphore::new(match limit {
-        0 => Semaphore::MAX_PERMITS,
-        limit => limit.min(Semaphore::MAX_PERMITS),
-    })
 }
 
 /// What every answer about a kind that is on its way out says.

@@ -7,6 +7,7 @@ use auth::User;
 use http::header::USER_AGENT;
 use http::request::Parts;
 use http::{Response, Uri};
+use telemetry::Ids;
 
 use crate::body::Body;
 use crate::pipeline::{AUDIT_ID, Caller};
@@ -14,7 +15,12 @@ use crate::request::RequestInfo;
 use crate::respond::text;
 
 /// Takes what is told of each request. It is called on the request's way: it must not wait.
-pub type RequestLog = fn(&Answered<'_>);
+#[derive(Clone, Copy, Debug)]
+pub struct RequestLog {
+    /// Whether anybody wants to know now; asked at the beginning of each request.
+    pub enabled: fn() -> bool,
+    pub tell: fn(&Answered<'_>),
+}
 
 /// What is told of a request when its answer begins: no body, no credentials.
 #[derive(Clone, Debug)]
@@ -30,6 +36,8 @@ pub struct Answered<'a> {
     pub user: &'a str,
     pub impersonated: Option<&'a str>,
     pub audit_id: &'a str,
+    /// Of the request's own span, if it is traced.
+    pub ids: Option<Ids>,
     /// None for what controllers of this process ask.
     pub source: Option<SocketAddr>,
 }
@@ -60,9 +68,15 @@ impl Noted {
         self.verb = info.resource.as_ref().map(|it| it.verb.as_str());
     }
 
-    pub(crate) fn tell(self, caller: &Caller, parts: &Parts, response: &Response<Body>) {
+    pub(crate) fn tell(
+        self,
+        caller: &Caller,
+        parts: &Parts,
+        response: &Response<Body>,
+        ids: Option<Ids>,
+    ) {
         let verb = self.verb.filter(|it| !it.is_empty());
-        (self.log)(&Answered {
+        (self.log.tell)(&Answered {
             verb: verb.unwrap_or(parts.method.as_str()),
             uri: shown(&parts.uri),
             code: response.status().as_u16(),
@@ -71,6 +85,7 @@ impl Noted {
             user: &self.user,
             impersonated: self.impersonated.as_deref(),
             audit_id: text(response.headers(), &AUDIT_ID).unwrap_or_default(),
+            ids,
             source: match caller {
                 Caller::Remote { peer, .. } => Some(peer.address),
                 Caller::Local(_) => None,
@@ -110,7 +125,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// The path and the query, without the values of parameters that are not the API's own.
-fn shown(uri: &Uri) -> String {
+pub(crate) fn shown(uri: &Uri) -> String {
     let Some(query) = uri.query() else {
         return uri.path().to_owned();
     };

@@ -74,7 +74,7 @@ pub(crate) fn fits(ask: &Ask<'_>, accepted: Accepted, list: bool) -> Result<(), 
 }
 
 /// As upstream's code names it.
-fn go_type(resource: &Resource, list: bool) -> String {
+pub(crate) fn go_type(resource: &Resource, list: bool) -> String {
     let list = if list { "List" } else { "" };
     if resource.custom.is_some() {
         return format!("*unstructured.Unstructured{list}");

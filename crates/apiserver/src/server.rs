@@ -88,7 +88,9 @@ async fn connection(
     let patience = tokio::time::sleep(api.settings.header_timeout);
     let mut patience = std::pin::pin!(patience);
     let stream = tokio::select! {
-        stream = acceptor.accept(stream) => stream?,
+        stream = acceptor.accept(stream) => {
+            stream.inspect_err(|_| api.metrics.handshake_errors.inc())?
+        }
         () = patience.as_mut() => return Ok(()),
         () = stopped(&mut stop) => return Ok(()),
     };

@@ -7,6 +7,7 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{CreateOptions, PatchOptions, Query};
 use resources::Verb as Allowed;
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::decode::{self, Expected, Validation};
@@ -21,6 +22,7 @@ use crate::respond;
 use crate::show::Show;
 use crate::subresources;
 use crate::table::Include;
+use crate::traced;
 use crate::watch;
 use crate::write::{Change, Changed, Options, Write, Written};
 
@@ -32,6 +34,7 @@ pub(crate) async fn answer(
     if *ask.method == Method::HEAD {
         return Err(not_allowed());
     }
+    let _handler = traced::handler(ask.info.verb, ask.query);
     if !ask.info.subresource.is_empty() {
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
@@ -141,19 +144,26 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let include = Include::of(ask.query, accepted)?;
     let asked = object::asked_version(ask.query.get("resourceVersion").unwrap_or_default())?;
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    trace::event("About to Get from storage");
+    let from_cache = asked == Some(0);
+    // Upstream's names: it asks etcd where we need not.
+    let storage = traced::storage(if from_cache {
+        "cacher.Get"
+    } else {
+        "Get etcd3"
+    });
     let snapshot = match asked {
         None => api.latest().await?,
         Some(0) => api.store.latest(),
         Some(revision) => api.not_older(revision).await?,
     };
-    let entry = snapshot
-        .get(key.as_bytes())
-        .ok_or_else(|| ask.not_found())?;
+    let entry = snapshot.get(key.as_bytes());
+    traced::got(&storage, key, from_cache, entry.map(|it| it.value.len()));
+    drop(storage);
+    let entry = entry.ok_or_else(|| ask.not_found())?;
     let show = Show::new(&ask.resource, accepted, include);
-    Ok(respond::ok(
-        accepted.format.content_type(),
-        show.one(entry)?,
-    ))
+    let body = traced::serialize(|| show.one(entry))?;
+    Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 async fn create(
@@ -164,7 +174,9 @@ async fn create(
     let options = write_options(ask, "CreateOptions")?;
     let object = read(api, ask, body).await?;
     let write = Write::new(api, ask, options);
+    trace::event("About to store object in database");
     let written = write.create(object, false).await?;
+    wrote(&written);
     show(ask, &written)
 }
 
@@ -184,8 +196,15 @@ async fn update(
     object::check_name(&object, &ask.info.name)?;
     let write = Write::new(api, ask, options);
     let mut replace = Replace { ask, object };
+    trace::event("About to store object in database");
     let written = write.update(&ask.info.name, &mut replace).await?;
+    wrote(&written);
     show(ask, &written)
+}
+
+fn wrote(written: &Written) {
+    let length = written.entry.value.len();
+    trace::event_with("Write to database call succeeded", "len", length);
 }
 
 /// PUT: the client's object takes the place of what is there.
@@ -221,6 +240,8 @@ pub(crate) async fn read(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<
     let format = decode::format(ask)?;
     let validation = Validation::of(ask);
     let body = body.read(api.settings.max_body_bytes).await?;
+    trace::event_with("limitedReadBody succeeded", "len", body.len());
+    trace::event("About to convert to expected version");
     let expected = Expected {
         kind: &ask.resource.gvk(),
         schema: ask.resource.schema.as_ref(),
@@ -228,19 +249,22 @@ pub(crate) async fn read(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<
     };
     let decoded = decode::object(&body, format, validation, &expected)?;
     ask.warnings.add(decoded.warnings);
+    trace::event("Conversion done");
     Ok(decoded.object)
 }
 
 pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
-    let body = if written.entry.modified == 0 {
-        let mut object = crate::convert::decode(&ask.resource, &written.entry.value, 0)?;
-        object::forget_version(&mut object);
-        show.value(object)?
-    } else {
-        show.one(&written.entry)?
-    };
+    let body = traced::serialize(|| {
+        if written.entry.modified == 0 {
+            let mut object = crate::convert::decode(&ask.resource, &written.entry.value, 0)?;
+            object::forget_version(&mut object);
+            show.value(object)
+        } else {
+            show.one(&written.entry)
+        }
+    })?;
     let code = if written.created {
         StatusCode::CREATED
     } else {

@@ -1,10 +1,16 @@
-//! What is said to a client beside its answer, whether that is what it asked for or a refusal.
+//! What gathers beside the answer to a request, whether that is what it asked for or a refusal.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-/// In the order they were said. A write that is tried again may repeat itself: each is told once.
+/// What is said to the client, in the order it was said: a write that is tried again may repeat itself, each is told
+/// once. And how long others were waited for.
 #[derive(Debug, Default)]
-pub struct Warnings(Mutex<Vec<String>>);
+pub struct Warnings {
+    said: Mutex<Vec<String>>,
+    waited: AtomicU64,
+}
 
 impl Warnings {
     pub(crate) fn add(&self, some: impl IntoIterator<Item = String>) {
@@ -15,7 +21,18 @@ impl Warnings {
         std::mem::take(&mut *self.all())
     }
 
+    /// Webhooks took so long.
+    pub(crate) fn add_wait(&self, took: Duration) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(took, Ordering::Relaxed);
+    }
+
+    /// In nanoseconds.
+    pub(crate) fn waited(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
+    }
+
     fn all(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

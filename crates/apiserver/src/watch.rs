@@ -10,6 +10,8 @@ use json::{Value, json};
 use meta::Status;
 use meta::options::ListOptions;
 use store::{Changes, Event, Revision, Snapshot, WatchEnd};
+use telemetry::metrics::Timer;
+use telemetry::trace::{self, Role, Scope};
 use tokio::time::Instant;
 
 use crate::body::{Body, Out};
@@ -18,7 +20,7 @@ use crate::filter::Filter;
 use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
-use crate::{failure, object, respond, table};
+use crate::{failure, object, respond, table, traced};
 
 /// Events are sent together as long as they fit.
 const FRAME: usize = 64 << 10;
@@ -46,13 +48,26 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         next_bookmark: Instant::now() + BOOKMARK,
         first_row: true,
         ended: false,
+        opened: Timer::start(),
+        scope: if ask.info.namespace.is_empty() {
+            "cluster"
+        } else {
+            "namespace"
+        },
     };
+    let storage = traced::storage("cacher.Watch");
+    storage.set("type", || ask.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
+    traced::fresh(false);
+    drop(storage);
     let content_type = match accepted.format {
         Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
         _ => "application/json",
     };
+    let opened = trace::span_as("WatchServer.HandleHTTP", Scope::Component, Role::Answer);
+    trace::event("About to start writing response");
     let body = Body::stream(|out| stream.run(deadline, out));
+    drop(opened);
     Ok(respond::ok(content_type, body))
 }
 
@@ -74,6 +89,9 @@ struct Stream {
     /// Column definitions come with the first row only.
     first_row: bool,
     ended: bool,
+    opened: Timer,
+    /// As metrics call it.
+    scope: &'static str,
 }
 
 struct Initial {
@@ -181,13 +199,18 @@ impl Stream {
             let Some(last) = page.entries.last() else {
                 if initial.mark && self.bookmarks {
                     self.push_bookmark(out, initial.snapshot.revision(), true);
+                    let watches = &self.api.metrics.watches;
+                    watches.state_sent(&self.resource, self.scope, self.opened.nanos());
                 }
                 return;
             };
             initial.after = Some(last.key.to_vec());
             for entry in &page.entries {
                 if self.filter.takes(&self.resource, entry) {
+                    let before = out.len();
                     self.push_object(out, "ADDED", &entry.value, entry.modified);
+                    self.api.metrics.watches.of(&self.resource).initial.inc();
+                    self.count(out.len() - before);
                 }
             }
         }
@@ -218,12 +241,24 @@ impl Stream {
                 self.failed = Some(failure::too_old(self.sent, *floor));
             }
             // As upstream: a watcher that is too slow, or a server that stops, just sees the stream end.
-            _ => self.ended = true,
+            WatchEnd::Lagged { .. } => {
+                self.api.metrics.watches.too_slow(&self.resource);
+                self.ended = true;
+            }
+            WatchEnd::Closed => self.ended = true,
+        }
+    }
+
+    /// An event of so many bytes goes out.
+    fn count(&self, bytes: usize) {
+        if bytes > 0 {
+            self.api.metrics.watches.of(&self.resource).sent(bytes);
         }
     }
 
     fn push_event(&mut self, frame: &mut Frame, event: &Arc<Event>) {
         self.sent = event.revision;
+        let before = frame.len();
         let Some((kind, entry)) = self.filter.change(&self.resource, event) else {
             return;
         };
@@ -239,6 +274,7 @@ impl Stream {
         } else {
             self.push_object(frame.own(), kind, &entry.value, event.revision);
         }
+        self.count(frame.len() - before);
     }
 
     fn push_object(&mut self, out: &mut Vec<u8>, kind: &str, bytes: &[u8], revision: Revision) {
@@ -281,7 +317,9 @@ impl Stream {
         } else {
             json!({"kind": kind, "apiVersion": api_version, "metadata": metadata})
         };
+        let before = out.len();
         self.push_value(out, "BOOKMARK", &object);
+        self.count(out.len() - before);
     }
 
     fn push_value(&self, out: &mut Vec<u8>, kind: &str, object: &Value) {

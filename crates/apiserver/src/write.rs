@@ -11,10 +11,13 @@ use json::Value;
 use meta::Status;
 use meta::gvk::GroupVersionKind;
 use store::{Condition, Entry, Txn};
+use telemetry::trace::{self, Role, Scope};
 
 use crate::catalog::Resource;
+use crate::metrics::Operation as Stored;
 use crate::pipeline::{Api, Ask};
-use crate::{allocate, convert, failure, guard, managed, object, strategy};
+use crate::request::Verb;
+use crate::{allocate, convert, failure, guard, managed, object, respond, strategy, traced};
 
 /// How often a change is tried again on an object that others change meanwhile, when the client named no version.
 const RETRIES: usize = 5;
@@ -145,8 +148,11 @@ impl<'a> Write<'a> {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
+        if self.ask.info.verb == Verb::Patch {
+            trace::handler_event("About to check admission control");
+        }
         let done = self.api.admission.admit(request, admitting).await;
-        self.ask.warnings.add(admitting.warnings.drain(..));
+        self.gather(admitting);
         done
     }
 
@@ -156,8 +162,14 @@ impl<'a> Write<'a> {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         let done = self.api.admission.validate(request, admitting).await;
-        self.ask.warnings.add(admitting.warnings.drain(..));
+        self.gather(admitting);
         done
+    }
+
+    fn gather(&self, admitting: &mut Admitting) {
+        self.ask.warnings.add(admitting.warnings.drain(..));
+        let waited = std::mem::take(&mut admitting.waited);
+        self.ask.warnings.add_wait(waited);
     }
 
     fn resource(&self) -> &Resource {
@@ -232,7 +244,8 @@ impl<'a> Write<'a> {
         }
         let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
         let key = resource.key(self.namespace(), name);
-        let value = convert::encode(resource, &object)?;
+        let storage = self.storage("Create etcd3", &key);
+        let value = encode(resource, &object)?;
         if self.options.dry_run {
             if self.api.latest().await?.get(key.as_bytes()).is_some() {
                 return Err(Status::already_exists(&resource.group_resource(), name));
@@ -243,7 +256,14 @@ impl<'a> Write<'a> {
         let txn = Txn::new()
             .when(Condition::Absent(key.clone().into()))
             .put_leased(key.clone(), value.clone(), lease);
-        match self.api.store.txn(beside.add_to(txn)).await {
+        let txn = beside.add_to(txn);
+        let done = commit(self.api, Stored::Create, resource, txn).await;
+        if done.is_ok() {
+            trace::event("Txn call succeeded");
+            trace::event_with("Decode succeeded", "len", value.len());
+        }
+        drop(storage);
+        match done {
             Ok(done) => Ok(self.written(key, value, done.revision, true)),
             Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
                 // Somebody else took the same address or port in this moment.
@@ -269,6 +289,7 @@ impl<'a> Write<'a> {
     ) -> Result<Written, Status> {
         let resource = self.resource();
         let key = resource.key(self.namespace(), name);
+        let _storage = self.storage("GuaranteedUpdate etcd3", &key);
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -287,6 +308,11 @@ impl<'a> Write<'a> {
             };
             drop(snapshot);
             let live = convert::decode(resource, &entry.value, entry.modified)?;
+            trace::event(if attempt == 1 {
+                "initial value restored"
+            } else {
+                "Retry value restored"
+            });
             let changed = change.apply(Some(&live));
             let changed = match changed {
                 // What we compared with may be old.
@@ -358,7 +384,7 @@ impl<'a> Write<'a> {
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         merge::keep_times(live, &mut object);
-        let value = convert::encode(resource, &object)?;
+        let value = encode(resource, &object)?;
         if value == entry.value {
             // Nothing changed: no write, no event, the same resource version.
             let mut written = self.written(key.to_owned(), value, entry.modified, false);
@@ -377,11 +403,25 @@ impl<'a> Write<'a> {
         } else {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
-        match self.api.store.txn(txn).await {
+        trace::event("Transaction prepared");
+        let done = commit(self.api, Stored::Update, resource, txn).await;
+        trace::event("Txn call completed");
+        if done.is_ok() {
+            trace::event("Transaction committed");
+            trace::event_with("Decode succeeded", "len", value.len());
+        }
+        match done {
             Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
             Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
             Err(error) => Err(failure::of_store(&error)),
         }
+    }
+
+    fn storage(&self, name: &'static str, key: &str) -> trace::Span {
+        let span = traced::storage(name);
+        span.set("key", || key.to_owned());
+        span.set("type", || respond::go_type(self.resource(), false));
+        span
     }
 
     fn prepare_update(&self, object: &mut Value, live: &Value) -> Vec<String> {
@@ -462,4 +502,30 @@ impl<'a> Write<'a> {
             is_stored: !self.options.dry_run,
         }
     }
+}
+
+fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Status> {
+    trace::event("About to Encode");
+    let value = convert::encode(resource, object)?;
+    trace::event_with("Encode succeeded", "len", value.len());
+    // Upstream's station for encryption at rest.
+    trace::event("TransformToStorage succeeded");
+    Ok(value)
+}
+
+/// One transaction, as a part of what the store makes durable at once.
+pub(crate) async fn commit(
+    api: &Api,
+    operation: Stored,
+    resource: &Resource,
+    txn: Txn,
+) -> Result<store::Committed, store::Error> {
+    let span = trace::span_as("store.commit", Scope::Own, Role::Plain);
+    let done = api.commit(operation, resource, txn).await;
+    match &done {
+        Ok(done) => span.set("batch.size", || done.batch),
+        Err(store::Error::Conflict { .. }) => span.set("conflict", || true),
+        Err(_) => span.fail(),
+    }
+    done
 }

@@ -16,7 +16,7 @@ const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const LONGEST: Duration = Duration::from_secs(30);
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, "ClusterRoleAggregator", LONGEST);
     let work = |()| {
         let client = client.clone();
         async move {

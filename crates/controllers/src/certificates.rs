@@ -30,7 +30,7 @@ async fn each<F>(
 where
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, "certificate", LONGEST);
     let handle = |key: String| {
         let (client, work) = (client.clone(), work.clone());
         async move {

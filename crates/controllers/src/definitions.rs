@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const WORKERS: usize = 4;
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, "crd_finalizer", LONGEST);
     // Those whose names others have.
     let refused: Mutex<BTreeSet<String>> = Mutex::default();
     let lock = || refused.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,6 +98,8 @@ async fn finalize(client: &Local, path: &str, definition: Value) -> Result<bool,
         let progress = ("True", "InstanceDeletionInProgress", progress);
         if count(client, &definition).await? > 0 {
             say(client, path, definition.clone(), progress).await?;
+            // From here on nobody makes new ones behind our back.
+            client.api().learn().await?;
         }
         if delete_all(client, &definition).await? > 0 {
             return Ok(false);

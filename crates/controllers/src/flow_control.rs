@@ -34,7 +34,7 @@ const LIMITED: [Level; 7] = [
 ];
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, "priority_and_fairness_config_queue", LONGEST);
     queue.add(());
     let work = |()| {
         let client = client.clone();

@@ -40,7 +40,7 @@ impl Collector {
 pub(crate) async fn run(client: Local) {
     let collector = Arc::new(Collector {
         graph: Mutex::default(),
-        queue: Queue::new(LONGEST),
+        queue: Queue::new(&client, "garbage_collector_attempt_to_delete", LONGEST),
         synced: watch::Sender::new(false),
         client,
     });

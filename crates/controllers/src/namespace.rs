@@ -22,7 +22,7 @@ const WORKERS: usize = 10;
 const TRIES: usize = 8;
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, "namespace", LONGEST);
     let work = {
         let client = client.clone();
         move |key: String| {

@@ -31,6 +31,15 @@ pub(crate) enum Protected {
 }
 
 impl Protected {
+    /// As upstream's queues are called.
+    fn queue(self) -> &'static str {
+        match self {
+            Self::Claims => "pvcprotection",
+            Self::Volumes => "pvprotection",
+            Self::AttributesClasses => "vacprotection",
+        }
+    }
+
     fn collection(self) -> &'static str {
         match self {
             Self::Claims => CLAIMS,
@@ -80,7 +89,7 @@ impl Protected {
 }
 
 pub(crate) async fn run(client: Local, protected: Protected) -> std::convert::Infallible {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, protected.queue(), LONGEST);
     let work = |path: String| {
         let client = client.clone();
         async move {

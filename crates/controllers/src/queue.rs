@@ -5,6 +5,8 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use apiserver::local::Local;
+use apiserver::metrics::QueueSeries;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -25,11 +27,13 @@ pub(crate) struct Queue<K> {
     state: Mutex<State<K>>,
     wake: Notify,
     longest: Duration,
+    series: QueueSeries,
 }
 
 #[derive(Debug)]
 struct State<K> {
-    ready: VecDeque<K>,
+    /// With the moment at which they were added.
+    ready: VecDeque<(K, std::time::Instant)>,
     /// In `ready`, or to be there when its worker is done.
     wanted: HashSet<K>,
     running: HashSet<K>,
@@ -39,8 +43,12 @@ struct State<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
-    /// Failures are tried again after `longest` at the latest.
-    pub(crate) fn new(longest: Duration) -> Arc<Self> {
+    /// Failures are tried again after `longest` at the latest. Metrics know the queue by its `name`.
+    pub(crate) fn new(client: &Local, name: &str, longest: Duration) -> Arc<Self> {
+        Self::counted(client.api().metrics.queues.of(name), longest)
+    }
+
+    fn counted(series: QueueSeries, longest: Duration) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
                 ready: VecDeque::new(),
@@ -52,6 +60,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
             }),
             wake: Notify::new(),
             longest,
+            series,
         })
     }
 
@@ -60,7 +69,11 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
     }
 
     pub(crate) fn add(&self, key: K) {
-        if self.state().add(key) {
+        let mut state = self.state();
+        let new = state.add(key);
+        self.series.added(state.ready.len());
+        drop(state);
+        if new {
             self.wake.notify_one();
         }
     }
@@ -78,10 +91,12 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
         loop {
             let wait = if tasks.len() < workers {
                 match self.take() {
-                    Take::Key(key) => {
+                    Take::Key(key, added) => {
                         let (queue, doing) = (self.clone(), work(key.clone()));
+                        let begun = self.series.begun(added);
                         tasks.spawn(async move {
                             let outcome = doing.await;
+                            queue.series.ended(begun);
                             queue.finish(&key, outcome);
                         });
                         continue;
@@ -116,10 +131,11 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
             let key = entry.remove();
             state.add(key);
         }
-        if let Some(key) = state.ready.pop_front() {
+        if let Some((key, added)) = state.ready.pop_front() {
             state.wanted.remove(&key);
             state.running.insert(key.clone());
-            return Take::Key(key);
+            self.series.set_depth(state.ready.len());
+            return Take::Key(key, added);
         }
         let first = state.later.first_key_value();
         first.map_or(Take::Nothing, |((at, _), _)| Take::Later(*at))
@@ -129,11 +145,14 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
         let mut state = self.state();
         state.running.remove(key);
         if state.wanted.contains(key) {
-            state.ready.push_back(key.clone());
+            state
+                .ready
+                .push_back((key.clone(), std::time::Instant::now()));
         }
         match outcome {
             Outcome::Done => drop(state.failures.remove(key)),
             Outcome::Retry => {
+                self.series.retried();
                 let failures = state.failures.entry(key.clone()).or_insert(0);
                 let wait = FIRST * 2_u32.saturating_pow((*failures).min(20));
                 *failures += 1;
@@ -152,25 +171,34 @@ impl<K: Clone + Eq + Hash> State<K> {
         if !self.wanted.insert(key.clone()) || self.running.contains(&key) {
             return false;
         }
-        self.ready.push_back(key);
+        self.ready.push_back((key, std::time::Instant::now()));
         true
     }
 }
 
 enum Take<K> {
-    Key(K),
+    Key(K, std::time::Instant),
     Later(Instant),
     Nothing,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use telemetry::metrics::Registry;
+
+    use super::*;
+
+    fn series() -> QueueSeries {
+        apiserver::metrics::Metrics::new(Registry::default())
+            .queues
+            .of("test")
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_key_is_worked_on_by_one_at_a_time_and_again_when_it_changed_meanwhile() {
-        let queue = Queue::new(Duration::from_secs(1));
+        let queue = Queue::counted(series(), Duration::from_secs(1));
         let (running, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         queue.add("a");
         queue.add("a");
@@ -194,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn failures_come_again_later_each_time() {
-        let queue = Queue::new(Duration::from_millis(100));
+        let queue = Queue::counted(series(), Duration::from_millis(100));
         queue.add(());
         let (start, times) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
         let seen = times.clone();

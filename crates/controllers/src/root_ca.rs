@@ -12,10 +12,15 @@ const DESCRIPTION: &str = "The authority by which pods can check the API server 
 
 pub(crate) async fn run(client: Local, authority: String) -> std::convert::Infallible {
     let maps = "/api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt";
-    each_namespace(client, maps, move |client, namespace| {
-        let authority = authority.clone();
-        async move { keep(&client, &namespace, &authority).await }
-    })
+    each_namespace(
+        client,
+        "root_ca_cert_publisher",
+        maps,
+        move |client, namespace| {
+            let authority = authority.clone();
+            async move { keep(&client, &namespace, &authority).await }
+        },
+    )
     .await
 }
 

@@ -15,32 +15,38 @@ const WORKERS: usize = 8;
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
     let accounts = "/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault";
-    each_namespace(client, accounts, |client, namespace| async move {
-        let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
-        let found = client.get(&format!("{path}/default")).await;
-        if !found.is_err_and(|status| status.is_not_found()) {
-            return Ok(());
-        }
-        let account = json!({
-            "kind": "ServiceAccount",
-            "apiVersion": "v1",
-            "metadata": {"name": "default", "namespace": (namespace.clone())},
-        });
-        client.create(&path, &account).await.map(|_| ())
-    })
+    each_namespace(
+        client,
+        "serviceaccount",
+        accounts,
+        |client, namespace| async move {
+            let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
+            let found = client.get(&format!("{path}/default")).await;
+            if !found.is_err_and(|status| status.is_not_found()) {
+                return Ok(());
+            }
+            let account = json!({
+                "kind": "ServiceAccount",
+                "apiVersion": "v1",
+                "metadata": {"name": "default", "namespace": (namespace.clone())},
+            });
+            client.create(&path, &account).await.map(|_| ())
+        },
+    )
     .await
 }
 
 /// Calls `keep` for each namespace that lives: once it is there, and when something of `objects` in it changed.
 pub(crate) async fn each_namespace<F>(
     client: Local,
+    queue: &str,
     objects: &str,
     keep: impl Fn(Local, String) -> F + Clone + Send + Sync + 'static,
 ) -> std::convert::Infallible
 where
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let queue = Queue::new(LONGEST);
+    let queue = Queue::new(&client, queue, LONGEST);
     let work = |key: String| {
         let (client, keep) = (client.clone(), keep.clone());
         async move {

@@ -287,15 +287,25 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
-/// A struct, and how its fields are named in JSON; `in` says in which embedded structs they are in Go, for messages.
+/// A struct, and how its fields are named in JSON; `in` says in which embedded structs they are in Go, for messages;
+/// `as always` that a field is written even if it is empty.
 macro_rules! go_struct {
-    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal $(in $via:literal)?,)* }) => {
+    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal $(in $via:literal)? $(as $always:ident)?,)* }) => {
         $(#[$attribute])*
         #[allow(clippy::struct_field_names, reason = "fields are named as in JSON")]
         #[allow(clippy::struct_excessive_bools, reason = "options are independent")]
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $name {
             $(pub(crate) $field: $type,)*
+        }
+
+        impl $crate::tally::Count for $name {
+            fn count(&self, trail: &mut $crate::tally::Trail<'_>) {
+                if *self != Self::default() {
+                    trail.once();
+                    $(trail.enter($json, &self.$field);)*
+                }
+            }
         }
 
         impl $crate::decode::Decode for $name {
@@ -322,6 +332,23 @@ macro_rules! go_struct {
                     })*
                     context.unknown(key);
                 }
+            }
+        }
+
+        impl $crate::encode::Encode for $name {
+            fn encode(&self) -> json::Value {
+                let mut object = json::Object::default();
+                $(
+                    let always = false $(|| stringify!($always) == "always")?;
+                    if always || !$crate::encode::Encode::is_empty(&self.$field) {
+                        object.push($json, $crate::encode::Encode::encode(&self.$field));
+                    }
+                )*
+                json::Value::Object(object)
+            }
+
+            fn is_empty(&self) -> bool {
+                false
             }
         }
     };

@@ -12,6 +12,9 @@ pub enum Error {
     /// A program took too long.
     #[error("{0}")]
     Timeout(String),
+    /// The same with where it happened, for those who want to know more than kustomize says.
+    #[error("{error}")]
+    At { error: Box<Error>, place: String },
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -27,6 +30,41 @@ impl Error {
             Self::Build(_) => Self::Build(text),
             Self::Http(_) => Self::Http(text),
             Self::Timeout(_) => Self::Timeout(text),
+            Self::At { place, .. } => Self::At {
+                error: Box::new(Self::Build(text)),
+                place,
+            },
+        }
+    }
+
+    /// Says where it happened, unless that is known more precisely, or others have to know what it was.
+    pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Build(_) => Self::At {
+                error: Box::new(self),
+                place: place(),
+            },
+            error => error,
+        }
+    }
+
+    /// The same error in other words.
+    pub(crate) fn reword(self, words: impl FnOnce(String) -> String) -> Self {
+        let text = words(self.to_string());
+        match self {
+            Self::At { place, .. } => Self::At {
+                error: Box::new(Self::Build(text)),
+                place,
+            },
+            _ => Self::Build(text),
+        }
+    }
+
+    /// The file or the field of a kustomization that it happened at, if that is known.
+    pub fn place(&self) -> Option<&str> {
+        match self {
+            Self::At { place, .. } => Some(place),
+            _ => None,
         }
     }
 

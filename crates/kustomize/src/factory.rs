@@ -54,7 +54,8 @@ fn go_type(value: &Value) -> &'static str {
     }
 }
 
-fn read(text: &str) -> Result<Vec<Node>> {
+/// All objects of a stream, whatever they are.
+pub(crate) fn read(text: &str) -> Result<Vec<Node>> {
     let documents = split_documents(text)?;
     let single = documents.len() == 1;
     let mut nodes = Vec::with_capacity(documents.len());

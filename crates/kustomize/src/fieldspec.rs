@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result, Wrap as _};
 use crate::id::{Gvk, ResId};
-use crate::node::{Data, Kind, Node, Style, Tag, split_path};
+use crate::node::{Data, Kind, Node, Style, Tag, check_depth, split_path};
 use crate::types::FieldSpec;
 
 pub(crate) type Set<'s> = &'s mut dyn FnMut(&mut Node) -> Result<()>;
@@ -99,7 +99,9 @@ impl Specs {
 impl Spec {
     /// The caller knows that the object is of the right kind.
     pub(crate) fn apply(&self, node: &mut Node, make: Option<Make>, set: Set<'_>) -> Result<()> {
-        self.walk(node, &self.parts, make, set).map_err(|error| {
+        let fits = check_depth(self.parts.len(), &Node::plain(""));
+        let done = fits.and_then(|()| self.walk(node, &self.parts, make, set));
+        done.map_err(|error| {
             let id = ResId {
                 gvk: Gvk::of(node),
                 name: node.name(),

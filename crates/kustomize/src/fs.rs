@@ -2,9 +2,11 @@
 
 mod disk;
 mod memory;
+mod recorded;
 
 pub use disk::Disk;
 pub use memory::Memory;
+pub use recorded::Recorded;
 
 use crate::error::{Error, Result};
 
@@ -14,6 +16,12 @@ pub trait FileSystem {
 
     /// The directory that a path leads to behind all links, and the file in it if it leads to a file.
     fn resolve(&self, path: &str) -> std::result::Result<(String, Option<String>), Error>;
+
+    /// Whether a path is known to be a file and no link. If not, it may still be one.
+    fn is_plain_file(&self, path: &str) -> bool {
+        _ = path;
+        false
+    }
 
     /// A directory of its own for a checkout, or why there is none.
     fn temporary_directory(&self) -> std::result::Result<String, Error> {
@@ -25,6 +33,42 @@ pub trait FileSystem {
     }
 
     fn remove_all(&self, _: &str) {}
+
+    /// What a directory holds, ordered by name.
+    fn entries(&self, directory: &str) -> std::result::Result<Vec<Entry>, Error> {
+        Err(Error::new(format!(
+            "open {directory}: this file system does not list directories"
+        )))
+    }
+
+    /// With all directories above it.
+    fn make_directory(&self, path: &str) -> std::result::Result<(), Error> {
+        Err(Error::new(format!("{path}: this file system is read-only")))
+    }
+}
+
+/// Something in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub kind: EntryKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Directory,
+    /// To whatever.
+    Link,
+}
+
+/// Whether a path leads to something.
+pub(crate) fn exists(fs: &dyn FileSystem, path: &str) -> bool {
+    !path.is_empty() && fs.resolve(path).is_ok()
+}
+
+pub(crate) fn is_dir(fs: &dyn FileSystem, path: &str) -> bool {
+    !path.is_empty() && matches!(fs.resolve(path), Ok((_, None)))
 }
 
 /// A directory, or why it is none.

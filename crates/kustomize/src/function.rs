@@ -152,20 +152,16 @@ impl<'a> Function<'a> {
             input: write_list(&list)?.into_bytes(),
             ..program
         };
-        let done = self
-            .loader
-            .host
-            .run(&program)
-            .wrap("couldn't execute function")?;
+        // The blank at the end is upstream's.
+        let fail = |cause: String| Error::new(format!("couldn't execute function: {cause} "));
+        let done = self.loader.host.run(&program);
+        let done = done.map_err(|error| fail(error.to_string()))?;
         if !done.errors.is_empty() {
             let text = String::from_utf8_lossy(&done.errors);
             text.lines().for_each(|line| self.loader.host.warn(line));
         }
         if !done.success {
-            return Err(Error::new(format!(
-                "couldn't execute function: {}",
-                done.status
-            )));
+            return Err(fail(done.status));
         }
         Ok(String::from_utf8_lossy(&done.output).into_owned())
     }

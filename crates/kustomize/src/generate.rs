@@ -182,7 +182,7 @@ fn literal(source: &str) -> Result<Pair> {
     Ok((key.to_owned(), quoted.unwrap_or(value).as_bytes().to_vec()))
 }
 
-fn file_source(source: &str) -> Result<(String, String)> {
+pub(crate) fn file_source(source: &str) -> Result<(String, String)> {
     let mut parts = source.split('=');
     match (parts.next(), parts.next(), parts.next()) {
         (Some(path), None, _) => Ok((paths::base(path).to_owned(), path.to_owned())),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::host::Repository;
 use crate::paths;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
@@ -38,6 +39,23 @@ impl RepoSpec {
         };
         spec.read_query(query);
         Ok(spec)
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn repo_path(&self) -> &str {
+        &self.repo_path
+    }
+
+    pub(crate) fn repository(&self) -> Repository {
+        Repository {
+            address: self.clone_spec(),
+            reference: self.reference.clone(),
+            submodules: self.submodules,
+            timeout: self.timeout,
+        }
     }
 
     pub(crate) fn clone_spec(&self) -> String {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use json::{Object, Value};
 
 use crate::HelmOptions;
+use crate::encode::Encode as _;
 use crate::error::{Error, Result, Wrap as _};
 use crate::factory;
 use crate::host::Program;
@@ -143,8 +144,9 @@ impl Inflater<'_> {
             .map(|(k, v)| format!("{k}={v}"))
             .collect();
         let fail = |errors: &str, cause: &str| {
+            let separator = if errors.is_empty() { "" } else { ": " };
             Error::new(format!(
-                "{errors}: unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
+                "{errors}{separator}unable to run: '{helm} {}' with env=[{}] (is '{helm}' installed?): {cause}",
                 arguments.join(" "),
                 shown.join(" "),
                 helm = self.command
@@ -277,24 +279,11 @@ impl Inflater<'_> {
 
 /// As it is shown when something is wrong with it.
 pub(crate) fn show(chart: &HelmChart, globals: &HelmGlobals) -> String {
-    let mut object = Object::new();
-    for (key, value) in [
-        ("chartHome", &globals.chart_home),
-        ("configHome", &globals.config_home),
-        ("name", &chart.name),
-        ("namespace", &chart.namespace),
-        ("releaseName", &chart.release_name),
-        ("repo", &chart.repo),
-        ("valuesFile", &chart.values_file),
-        ("valuesMerge", &chart.values_merge),
-        ("version", &chart.version),
-    ] {
-        if !value.is_empty() {
-            object.insert(key, value.as_str());
+    let mut all = Object::new();
+    for value in [chart.encode(), globals.encode()] {
+        if let Value::Object(object) = value {
+            all.extend(object);
         }
     }
-    if let Some(inline) = &chart.values_inline {
-        object.insert("valuesInline", inline.clone());
-    }
-    yaml::value_to_string(&Value::Object(object))
+    yaml::value_to_string(&Value::Object(all))
 }

@@ -2,6 +2,7 @@
 
 use crate::decode::decode;
 use crate::error::{Error, Result, Wrap as _};
+use crate::tally::Tally;
 use crate::types::{HelmChart, HelmGlobals, Kustomization};
 
 pub(crate) const FILE_NAMES: &[&str] =
@@ -13,12 +14,18 @@ pub(crate) const COMPONENT: &str = "Component";
 
 impl Kustomization {
     /// `root` is where it was found.
-    pub(crate) fn read(text: &[u8], root: &str, warn: &mut dyn FnMut(&str)) -> Result<Self> {
+    pub(crate) fn read(
+        text: &[u8],
+        root: &str,
+        tally: &Tally,
+        warn: &mut dyn FnMut(&str),
+    ) -> Result<Self> {
         let value = yaml::to_json(text)
             .map_err(Error::from)
             .wrap("invalid Kustomization")?;
         let mut it: Self = decode(&value, true).wrap("invalid Kustomization")?;
         it.warn_of_deprecated(warn);
+        tally.kustomization(&it);
         it.fix();
         let empty = Self {
             kind: it.kind.clone(),
@@ -61,7 +68,7 @@ impl Kustomization {
     }
 
     /// Old fields become new ones.
-    fn fix(&mut self) {
+    pub(crate) fn fix(&mut self) {
         if self.kind.is_empty() {
             self.kind = "Kustomization".into();
         }

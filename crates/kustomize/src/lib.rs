@@ -16,20 +16,27 @@
 //! # Ok::<(), kustomize::Error>(())
 //! ```
 
+pub mod cfg;
 mod config;
+mod create;
 mod decode;
+pub mod edit;
+mod encode;
 mod error;
+mod explain;
 mod factory;
 mod fieldspec;
 mod fs;
 mod function;
 mod generate;
 mod git;
+mod glob;
 mod helm;
 mod host;
 mod id;
 mod kustomization;
 mod loader;
+mod localize;
 mod name_ref;
 mod node;
 mod origin;
@@ -41,16 +48,21 @@ mod resmap;
 mod resource;
 mod schema;
 mod strategic;
+mod tally;
 mod target;
 mod transform;
 mod types;
 mod vars;
 
+pub use create::NewKustomization;
 pub use error::Error;
-pub use fs::{Disk, FileSystem, Memory};
-pub use host::{Alone, Finished, Host, Local, Program};
+pub use explain::{Change, Explanation};
+pub use fs::{Disk, Entry, EntryKind, FileSystem, Memory, Recorded};
+pub use host::{Alone, Cached, Finished, Host, Local, Program, Repository};
 pub use loader::LoadRestrictions;
+pub use localize::{Localized, localize};
 pub use output::Output;
+pub use tally::{Counts, Tally};
 
 use target::{Build, Target};
 use transform::{MetaMap, Transformer as _, sort};
@@ -59,6 +71,7 @@ use types::{FieldSpec, SortOptions};
 /// The kustomize whose bytes these are.
 pub const VERSION: &str = "v5.8.1";
 
+#[expect(clippy::struct_excessive_bools, reason = "options are independent")]
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub load_restrictions: LoadRestrictions,
@@ -68,6 +81,12 @@ pub struct Options {
     pub enable_plugins: bool,
     pub functions: FunctionOptions,
     pub helm: HelmOptions,
+    /// Where it is counted what is used.
+    pub tally: Tally,
+    /// Whether the output will be asked who set its fields.
+    pub explain: bool,
+    /// Whether `resources` and `components` may be patterns.
+    pub enable_globs: bool,
 }
 
 /// The order of the output, where the kustomization says nothing.
@@ -106,8 +125,9 @@ pub fn build(
     path: &str,
     options: &Options,
 ) -> Result<Output, Error> {
+    node::forget_aliases();
     let loader = loader::Loader::open(fs, host, path, options.load_restrictions)?;
-    let mut target = Target::load(loader)?;
+    let mut target = Target::load(loader, options)?;
     let mut build = Build::new(options, host);
     let mut map = target.run(&mut build)?;
     let k = &target.kustomization;
@@ -140,6 +160,9 @@ pub fn build(
         };
         let schema = build.schema();
         MetaMap::new(&[label].into(), &[spec]).transform(&mut map, &schema)?;
+        if options.explain {
+            explain::record(&mut map, explain::Cause::of("managed-by label"));
+        }
     }
     let mut gone = resource::BUILD_ANNOTATIONS.to_vec();
     if !asks("originAnnotations") {

@@ -18,6 +18,8 @@ pub enum LoadRestrictions {
     None,
 }
 
+const MAX_NESTING: usize = 50;
+
 pub(crate) struct Loader<'a> {
     pub(crate) fs: &'a dyn FileSystem,
     pub(crate) host: &'a dyn Host,
@@ -32,11 +34,13 @@ pub(crate) struct Loader<'a> {
 struct Checkout {
     spec: RepoSpec,
     dir: String,
+    /// It is not ours to remove.
+    stays: bool,
 }
 
 impl Drop for Loader<'_> {
     fn drop(&mut self) {
-        if let Some(checkout) = &self.checkout {
+        if let Some(checkout) = self.checkout.as_ref().filter(|it| !it.stays) {
             self.fs.remove_all(&checkout.dir);
         }
     }
@@ -95,7 +99,14 @@ impl<'a> Loader<'a> {
         spec: &RepoSpec,
         referrer: Option<Rc<Self>>,
     ) -> Result<Rc<Self>> {
-        let dir = fs.temporary_directory()?;
+        let repository = spec.repository();
+        host.progress(&format!("fetching {}", spec.raw));
+        let kept = host.kept_checkout(&repository)?;
+        let stays = kept.is_some();
+        let dir = match kept {
+            Some(dir) => dir,
+            None => fs.temporary_directory()?,
+        };
         let mut loader = Self {
             fs,
             host,
@@ -106,9 +117,12 @@ impl<'a> Loader<'a> {
             checkout: Some(Checkout {
                 spec: spec.clone(),
                 dir: dir.clone(),
+                stays,
             }),
         };
-        host.checkout(spec, &dir)?;
+        if !stays {
+            host.checkout(&repository, &dir)?;
+        }
         let wanted = paths::join(&dir, &spec.root_path);
         let (root, file) = fs.resolve(&wanted)?;
         if let Some(file) = file {
@@ -125,8 +139,30 @@ impl<'a> Loader<'a> {
         Ok(Rc::new(loader))
     }
 
+    /// Where the checkout is that this is in the root of.
+    pub(crate) fn repository(&self) -> Option<&str> {
+        self.checkout.as_ref().map(|it| it.dir.as_str())
+    }
+
     fn referrers(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |it| it.referrer.as_deref())
+    }
+
+    /// A path as people know it: from the first root, or by the address of its repository.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        if path.starts_with('/') || is_remote_file(path) {
+            return path.to_owned();
+        }
+        let path = paths::join(&self.root, path);
+        let checkout = self.referrers().find_map(|it| it.checkout.as_ref());
+        match (checkout, self.referrers().last()) {
+            (Some(checkout), _) => {
+                let inside = paths::relative(&checkout.dir, &path);
+                format!("{}//{inside}", checkout.spec.clone_spec())
+            }
+            (None, Some(first)) => paths::relative(&first.root, &path),
+            (None, None) => path,
+        }
     }
 
     fn refuse_leaving_checkout(&self, root: &str) -> Result<()> {
@@ -152,6 +188,16 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
+    /// What recurses over roots stays within any stack.
+    pub(crate) fn check_nesting(&self) -> Result<()> {
+        if self.referrers().nth(MAX_NESTING).is_some() {
+            return Err(Error::new(format!(
+                "more than {MAX_NESTING} kustomizations within each other"
+            )));
+        }
+        Ok(())
+    }
+
     fn refuse_repository_cycle(&self, spec: &RepoSpec) -> Result<()> {
         let visited = self.referrers().filter_map(|it| it.checkout.as_ref());
         for checkout in visited {
@@ -167,6 +213,7 @@ impl<'a> Loader<'a> {
 
     pub(crate) fn load(&self, path: &str) -> Result<Vec<u8>> {
         if is_remote_file(path) {
+            self.host.progress(&format!("fetching {path}"));
             return self.host.get(path).map_err(|error| match error {
                 Error::Http(_) if RepoSpec::parse(path).is_ok() => {
                     Error::new("URL is a git repository")
@@ -179,7 +226,12 @@ impl<'a> Loader<'a> {
         } else {
             paths::join(&self.root, path)
         };
-        if self.restrictions == LoadRestrictions::None {
+        // The root has no links in it, so there is nothing to follow for what stands in it.
+        let beside = path
+            .rsplit_once('/')
+            .is_some_and(|(dir, _)| dir == self.root);
+        let at_hand = beside && self.fs.is_plain_file(&path);
+        if at_hand || self.restrictions == LoadRestrictions::None {
             return self.fs.read(&path);
         }
         let (dir, file) = self.fs.resolve(&path)?;

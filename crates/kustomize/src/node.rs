@@ -7,6 +7,7 @@ mod edit;
 mod from_json;
 mod load;
 mod meta;
+mod output;
 mod path;
 mod pattern;
 mod shared;
@@ -15,8 +16,9 @@ mod to_yaml;
 
 pub(crate) use edit::is_non_string;
 pub(crate) use from_json::from_patched;
-pub(crate) use load::{parse_document, split_documents};
+pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documents};
 pub(crate) use meta::{StringMap, meta_map_matches};
+pub(crate) use output::write;
 pub(crate) use path::{
     index_number, is_list_index, kind_before, smarter_split, split_name_value, split_path,
 };

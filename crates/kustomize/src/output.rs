@@ -17,6 +17,10 @@ impl Output {
         Self { resources }
     }
 
+    pub(crate) fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
     pub fn len(&self) -> usize {
         self.resources.len()
     }
@@ -31,7 +35,7 @@ impl Output {
             if at > 0 {
                 out.extend_from_slice(b"---\n");
             }
-            let value = resource.to_value().map_err(|error| {
+            resource.write(out).map_err(|error| {
                 // Upstream shows what it could read of the object, which is nothing.
                 let unread = error.to_string().starts_with("yaml: ");
                 if unread {
@@ -40,9 +44,13 @@ impl Output {
                     error
                 }
             })?;
-            yaml::write_value(out, &value);
         }
         Ok(())
+    }
+
+    /// Each resource, in order.
+    pub fn values(&self) -> std::result::Result<Vec<json::Value>, Error> {
+        self.resources.iter().map(Resource::to_value).collect()
     }
 
     pub fn to_yaml(&self) -> std::result::Result<String, Error> {

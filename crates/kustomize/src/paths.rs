@@ -38,6 +38,19 @@ pub(crate) fn base(path: &str) -> &str {
     trimmed.rsplit('/').next().unwrap_or(trimmed)
 }
 
+/// The way from a directory to a path, both absolute and clean.
+pub(crate) fn relative(from: &str, to: &str) -> String {
+    let parts = |path: &str| -> Vec<String> {
+        let parts = path.split('/').filter(|it| !it.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut way = vec![".."; from.len() - same];
+    way.extend(to[same..].iter().map(String::as_str));
+    clean(&way.join("/"))
+}
+
 /// Whether a directory is another one or below it.
 pub(crate) fn is_within(dir: &str, root: &str) -> bool {
     root == "/"
@@ -45,4 +58,23 @@ pub(crate) fn is_within(dir: &str, root: &str) -> bool {
         || dir
             .strip_prefix(root)
             .is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative;
+
+    #[test]
+    fn the_way_between_two_places() {
+        let table = [
+            ("/a/b", "/a/b", "."),
+            ("/a/b", "/a/b/c/d", "c/d"),
+            ("/a/b", "/a/c", "../c"),
+            ("/", "/a", "a"),
+            ("/a/b", "/", "../.."),
+        ];
+        for (from, to, wanted) in table {
+            assert_eq!(relative(from, to), wanted, "{from} {to}");
+        }
+    }
 }

@@ -2,9 +2,10 @@
 
 use json::Text;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::explain::History;
 use crate::id::{Gvk, ResId};
-use crate::node::{Node, to_value};
+use crate::node::{self, Node, to_value};
 use crate::origin::Origin;
 use crate::schema::Schema;
 use crate::strategic;
@@ -53,6 +54,8 @@ pub(crate) struct Resource {
     pub(crate) variables: Vec<String>,
     /// Whether some of its nodes are copies of one.
     pub(crate) shares: bool,
+    /// For whoever asks who set a field.
+    pub(crate) history: History,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +108,7 @@ impl Resource {
             node,
             variables: Vec::new(),
             shares: false,
+            history: None,
         }
     }
 
@@ -147,6 +151,12 @@ impl Resource {
                 namespace: namespace.into(),
             })
         })
+    }
+
+    /// Without making an id: whether it may have or have had a name.
+    pub(crate) fn may_be_called(&self, name: &str) -> bool {
+        let before = self.node.annotation(PREVIOUS_NAMES);
+        *self.node.name() == *name || before.is_some_and(|it| it.contains(name))
     }
 
     pub(crate) fn store_previous_id(&mut self) -> Result<()> {
@@ -291,6 +301,7 @@ impl Resource {
         self.node.set_name(other.node.name())?;
         self.node.set_namespace(other.node.namespace())?;
         self.variables.clone_from(&other.variables);
+        self.history.clone_from(&other.history);
         Ok(())
     }
 
@@ -311,8 +322,15 @@ impl Resource {
         Ok(json::to_string(&value))
     }
 
+    /// Appends it as it is printed.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        node::write(&self.node, out)
+    }
+
     pub(crate) fn to_yaml(&self) -> Result<String> {
-        Ok(yaml::value_to_string(&self.to_value()?))
+        let mut out = Vec::new();
+        self.write(&mut out)?;
+        String::from_utf8(out).map_err(|error| Error::new(error.to_string()))
     }
 }
 

@@ -2,12 +2,15 @@
 
 mod builtin;
 mod external;
+mod place;
 
 use std::rc::Rc;
 
 use crate::config::{Config, SharedConfig, from_crds};
 use crate::error::{Error, Result, Wrap as _, quote};
+use crate::explain::{self, Cause};
 use crate::factory;
+use crate::glob;
 use crate::host::Host;
 use crate::kustomization::{COMPONENT, FILE_NAMES};
 use crate::loader::Loader;
@@ -20,8 +23,13 @@ use crate::types::Kustomization;
 use crate::vars::{self, VarSet};
 use crate::{Options, name_ref, transform};
 
+/// Two roots that contain two each, and so on, are soon more than anyone can build.
+const MAX_ROOTS: usize = 10_000;
+
 /// What all targets of a build share.
 pub(crate) struct Build<'a> {
+    /// How many kustomizations were entered.
+    roots: usize,
     pub(crate) options: &'a Options,
     pub(crate) host: &'a dyn Host,
     pub(crate) builtin: SharedConfig,
@@ -33,12 +41,20 @@ pub(crate) struct Build<'a> {
 impl<'a> Build<'a> {
     pub(crate) fn new(options: &'a Options, host: &'a dyn Host) -> Self {
         Self {
+            roots: 0,
             options,
             host,
             builtin: SharedConfig::builtin(),
             schema: None,
             schema_given: false,
             seen_unknown_kind: false,
+        }
+    }
+
+    /// Remembers who changed resources, if someone is to ask.
+    fn record(&self, map: &mut ResMap, cause: impl FnOnce() -> Cause) {
+        if self.options.explain {
+            explain::record(map, cause());
         }
     }
 
@@ -89,7 +105,7 @@ impl<'a> Build<'a> {
 
 pub(crate) struct Target<'a> {
     pub(crate) loader: Rc<Loader<'a>>,
-    pub(crate) kustomization: Kustomization,
+    pub(crate) kustomization: Box<Kustomization>,
     file_name: &'static str,
     origin: Option<Origin>,
     /// The namespace of those above, for charts.
@@ -105,7 +121,7 @@ pub(crate) struct Accumulator {
 }
 
 impl<'a> Target<'a> {
-    pub(crate) fn load(loader: Rc<Loader<'a>>) -> Result<Self> {
+    pub(crate) fn load(loader: Rc<Loader<'a>>, options: &Options) -> Result<Self> {
         let mut found = FILE_NAMES
             .iter()
             .filter_map(|name| Some((*name, loader.load(name).ok()?)));
@@ -124,10 +140,12 @@ impl<'a> Target<'a> {
             )));
         }
         let host = loader.host;
-        let kustomization = Kustomization::read(&text, &loader.root, &mut |line| host.warn(line))?;
+        let warn = &mut |line: &str| host.warn(line);
+        let kustomization = Kustomization::read(&text, &loader.root, &options.tally, warn)
+            .map_err(|error| place::in_kustomization(error, &text, &loader, file_name))?;
         Ok(Self {
             loader,
-            kustomization,
+            kustomization: Box::new(kustomization),
             file_name,
             origin: None,
             helm_namespace: String::new(),
@@ -143,9 +161,12 @@ impl<'a> Target<'a> {
         let mut all = self.accumulate(Accumulator::default(), build)?;
         let schema = build.schema();
         transform::Transformer::transform(&mut transform::Hash, &mut all.map, &schema)?;
+        build.record(&mut all.map, || Cause::of("name suffix hash"));
         let config = all.config.get();
         name_ref::fix(&mut all.map, &config)?;
+        build.record(&mut all.map, || Cause::of("new name of what it refers to"));
         let unused = vars::resolve(&mut all.map, &all.vars, &config)?;
+        build.record(&mut all.map, || Cause::of("vars"));
         if !unused.is_empty() {
             build.host.log(&format!(
                 "well-defined vars that were never replaced: {}",
@@ -157,7 +178,8 @@ impl<'a> Target<'a> {
     }
 
     fn accumulate(&mut self, all: Accumulator, build: &mut Build<'a>) -> Result<Accumulator> {
-        let resources = self.kustomization.resources.clone();
+        let resources = self.listed(&self.kustomization.resources, build);
+        let resources = resources.wrap("accumulating resources")?;
         let mut all = self
             .accumulate_resources(all, &resources, build)
             .wrap("accumulating resources")?;
@@ -173,7 +195,8 @@ impl<'a> Target<'a> {
             .wrap_with(|| format!("loading CRDs [{}]", crds.join(" ")))?;
         all.config.merge_own(&of_crds)?;
         self.generate(&mut all, build)?;
-        let components = self.kustomization.components.clone();
+        let components = self.listed(&self.kustomization.components, build);
+        let components = components.wrap("accumulating components")?;
         let mut all = self
             .accumulate_components(all, &components, build)
             .wrap("accumulating components")?;
@@ -184,6 +207,15 @@ impl<'a> Target<'a> {
             .and_then(|()| all.vars.merge(vars.iter().cloned()))
             .wrap_with(|| format!("merging vars {}", vars::show_all(vars)))?;
         Ok(all)
+    }
+
+    /// Paths, with patterns replaced if they are allowed.
+    fn listed(&self, paths: &[String], build: &Build<'_>) -> Result<Vec<String>> {
+        if build.options.enable_globs {
+            glob::expand(self.loader.fs, &self.loader.root, paths)
+        } else {
+            Ok(paths.to_vec())
+        }
     }
 
     fn accumulate_resources(
@@ -223,16 +255,15 @@ impl<'a> Target<'a> {
         build: &mut Build<'a>,
     ) -> Result<Accumulator> {
         for path in paths {
-            let quoted = |what: &str, error: &Error| {
-                Error::new(format!("{what} {}", quote(&error.to_string())))
-            };
+            let quoted =
+                |what: &str, error: Error| error.reword(|text| format!("{what} {}", quote(&text)));
             let loader = self
                 .loader
                 .enter(path)
-                .map_err(|error| quoted("loader.New", &error))?;
+                .map_err(|error| quoted("loader.New", error))?;
             all = self
                 .accumulate_directory(all, path, loader, true, build)
-                .map_err(|error| quoted("accumulateDirectory:", &error))?;
+                .map_err(|error| quoted("accumulateDirectory:", error))?;
         }
         Ok(all)
     }
@@ -245,9 +276,16 @@ impl<'a> Target<'a> {
         component: bool,
         build: &mut Build<'a>,
     ) -> Result<Accumulator> {
+        build.roots += 1;
+        loader.check_nesting()?;
+        if build.roots > MAX_ROOTS {
+            return Err(Error::new(format!(
+                "more than {MAX_ROOTS} kustomizations in one build"
+            )));
+        }
         let root = loader.root.clone();
-        let mut target =
-            Self::load(loader).wrap_with(|| format!("couldn't make target for path '{root}'"))?;
+        let mut target = Self::load(loader, build.options)
+            .wrap_with(|| format!("couldn't make target for path '{root}'"))?;
         let own = &self.kustomization;
         target
             .kustomization
@@ -301,6 +339,9 @@ impl<'a> Target<'a> {
                 resource.node.set_annotation(ORIGIN, text.as_str().into())?;
             }
         }
+        if build.options.explain {
+            place::record_file(&mut map, &self.loader, path);
+        }
         all.map
             .append_all(map)
             .wrap_with(|| format!("merging resources from '{path}'"))
@@ -312,12 +353,20 @@ impl<'a> Target<'a> {
             .external_generators(build)
             .wrap("loading generator plugins")?;
         generated.extend(external);
-        for Generated { generator, origin } in generated {
-            let mut map = generator.generate()?;
+        for Generated {
+            generator,
+            origin,
+            asked,
+        } in generated
+        {
+            let at = |error: Error| error.at(|| self.place(&asked));
+            let mut map = generator.generate().map_err(at)?;
             if let Some(origin) = origin {
                 map.annotate_origin(&origin)?;
             }
-            all.map.absorb_all(map).wrap("merging from generator")?;
+            let absorbed = all.map.absorb_all(map).wrap("merging from generator");
+            absorbed.map_err(at)?;
+            build.record(&mut all.map, || self.cause(&asked));
         }
         Ok(())
     }
@@ -326,15 +375,18 @@ impl<'a> Target<'a> {
         let config = all.config.get();
         let mut transforming = self.builtin_transformers(&config)?;
         let paths = self.kustomization.transformers.clone();
-        transforming.extend(self.external_transformers(&paths, build)?);
+        transforming.extend(self.external_transformers("transformers", &paths, build)?);
         let schema = build.schema();
         for Transforming {
             mut transformer,
             origin,
+            asked,
         } in transforming
         {
-            transformer.transform(&mut all.map, &schema)?;
+            let done = transformer.transform(&mut all.map, &schema);
+            done.map_err(|error| error.at(|| self.place(&asked)))?;
             all.map.settle();
+            build.record(&mut all.map, || self.cause(&asked));
             if let Some(origin) = origin {
                 all.map.annotate_transformation(&origin)?;
             }
@@ -346,10 +398,14 @@ impl<'a> Target<'a> {
     fn validate(&mut self, all: &mut Accumulator, build: &mut Build<'a>) -> Result<()> {
         let paths = self.kustomization.validators.clone();
         let schema = build.schema();
-        for mut validator in self.external_transformers(&paths, build)? {
+        for mut validator in self.external_transformers("validators", &paths, build)? {
             let before = all.map.clone();
-            validator.transformer.transform(&mut all.map, &schema)?;
-            external::same_but_for_mark(&before, &all.map)?;
+            validator
+                .transformer
+                .transform(&mut all.map, &schema)
+                .and_then(|()| external::same_but_for_mark(&before, &all.map))
+                .map_err(|error| error.at(|| self.place(&validator.asked)))?;
+            build.record(&mut all.map, || self.cause(&validator.asked));
         }
         Ok(())
     }

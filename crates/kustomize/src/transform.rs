@@ -13,7 +13,7 @@ mod value_add;
 
 pub(crate) use affix::{Affix, AffixKind};
 pub(crate) use hash::Hash;
-pub(crate) use image::ImageTag;
+pub(crate) use image::{ImageTag, split as split_image};
 pub(crate) use meta_map::MetaMap;
 pub(crate) use namespace::Namespace;
 pub(crate) use patch::{JsonPatch, PatchTransformer, StrategicPatches};

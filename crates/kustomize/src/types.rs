@@ -48,7 +48,7 @@ go_struct! { Image as "Image" {
 
 go_struct! { Replica as "Replica" {
     name: String = "name",
-    count: i64 = "count",
+    count: i64 = "count" as always,
 }}
 
 go_struct! { Selector as "Selector" {
@@ -152,7 +152,7 @@ impl std::fmt::Display for Source {
 }
 
 go_struct! { Target as "TargetSelector" {
-    select: Option<Selector> = "select",
+    select: Option<Selector> = "select" as always,
     reject: List<Selector> = "reject",
     field_paths: List<String> = "fieldPaths",
     options: Option<FieldOptions> = "options",
@@ -170,7 +170,7 @@ go_struct! { VarTarget as "Target" {
     group: String = "group" in "Gvk",
     version: String = "version" in "Gvk",
     kind: String = "kind" in "Gvk",
-    name: String = "name",
+    name: String = "name" as always,
     namespace: String = "namespace",
 }}
 
@@ -179,7 +179,7 @@ go_struct! { FieldRef as "FieldSelector" {
 }}
 
 go_struct! { Var as "Var" {
-    name: String = "name",
+    name: String = "name" as always,
     object: VarTarget = "objref",
     field: FieldRef = "fieldref",
 }}
@@ -231,8 +231,8 @@ impl SecretArgs {
 }
 
 go_struct! { LegacySort as "LegacySortOptions" {
-    order_first: List<String> = "orderFirst",
-    order_last: List<String> = "orderLast",
+    order_first: List<String> = "orderFirst" as always,
+    order_last: List<String> = "orderLast" as always,
 }}
 
 go_struct! { SortOptions as "SortOptions" {

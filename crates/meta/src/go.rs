@@ -74,6 +74,18 @@ pub fn parse_int(function: &str, text: &str) -> Result<i64, String> {
     })
 }
 
+/// What the system said, as Go words it: `no such file or directory`.
+pub fn system_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = match text.rfind(" (os error ") {
+        Some(at) => &text[..at],
+        None => return text,
+    };
+    let mut letters = text.chars();
+    let first = letters.next().map(|it| it.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,24 @@
 //! `pilothouse build`, and the whole program when it is called as `kustomize`.
 
+mod beyond;
+mod diff;
+mod watch;
+
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use kustomize::{
-    Disk, FileSystem as _, FunctionOptions, HelmOptions, Host as _, LoadRestrictions, Local,
-    Options, Output, Reorder,
+    Disk, FileSystem, FunctionOptions, HelmOptions, Host, LoadRestrictions, Local, Options, Output,
+    Reorder,
 };
+
+use self::beyond::Beyond;
+use self::diff::Other;
+use crate::recording::Recording;
+use crate::usage_command;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
 #[expect(clippy::doc_markdown, reason = "these are help texts for a terminal")]
@@ -67,6 +77,8 @@ pub(crate) struct Arguments {
     /// Print a trace with errors; accepted as upstream does
     #[arg(long, hide = true)]
     stack_trace: bool,
+    #[command(flatten)]
+    beyond: Beyond,
 }
 
 /// What the program understands when it is called as `kustomize`.
@@ -75,55 +87,108 @@ pub(crate) struct Arguments {
     name = "kustomize",
     about = "Manages declarative configuration of Kubernetes."
 )]
-struct Kustomize {
+pub(crate) struct Kustomize {
     #[command(subcommand)]
     command: Command,
+    /// Print a trace with errors; accepted as upstream does
+    #[arg(long, global = true, hide = true)]
+    stack_trace: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+pub(crate) enum Command {
     /// Build a kustomization target from a directory or URL
     Build(Box<Arguments>),
-    /// Print the version of kustomize that this is compatible with
-    Version,
+    /// Keep settings, as whether builds are counted
+    #[command(subcommand)]
+    Config(usage_command::Config),
+    #[command(flatten)]
+    Other(Box<crate::kustomize::Command>),
 }
 
-/// Runs if the program is called by kustomize's name.
+/// Runs if the program is called by kustomize's name, or with it as the first word.
 pub(crate) fn as_kustomize() -> Option<ExitCode> {
-    let name = std::env::args_os().next()?;
-    if Path::new(&name).file_stem()? != "kustomize" {
-        return None;
-    }
-    Some(match Kustomize::parse().command {
-        Command::Build(arguments) => run(*arguments),
-        Command::Version => {
-            println!("{}", kustomize::VERSION);
-            ExitCode::SUCCESS
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if Path::new(words.first()?).file_stem()? != "kustomize" {
+        if words.get(1)? != "kustomize" {
+            return None;
         }
-    })
+        words.remove(0);
+    }
+    Some(
+        match crate::kustomize::parse(Kustomize::command(), &words) {
+            Ok(Kustomize { command, .. }) => match command {
+                Command::Build(arguments) => run(*arguments),
+                Command::Config(command) => command.run(),
+                Command::Other(command) => command.run(),
+            },
+            Err(code) => code,
+        },
+    )
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    match build(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("Error: {error}");
-            ExitCode::FAILURE
-        }
+    let mut recording = Recording::begin();
+    // As `diff` has it: 1 says that there is a difference.
+    let trouble = ExitCode::from(if arguments.beyond.diff.is_some() {
+        2
+    } else {
+        1
+    });
+    let outcome = build(arguments, &mut recording);
+    if let Err(error) = &outcome {
+        eprintln!("Error: {error}");
     }
+    recording.finish(outcome.is_ok());
+    outcome.unwrap_or(trouble)
 }
 
-fn build(arguments: Arguments) -> Result<(), String> {
+fn build(arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, String> {
     let directory = match &arguments.directory[..] {
         [] => ".",
         [one] => one,
         _ => return Err("specify one path to kustomization.yaml".into()),
     }
     .to_owned();
-    let (path, options) = (arguments.output.clone(), options(arguments)?);
-    let output = kustomize::build(&Disk, &Local, &directory, &options);
-    let output = output.map_err(|error| error.to_string())?;
-    write(&output, &path)
+    let (path, mut options, beyond) = options(arguments)?;
+    options.tally = recording.tally.clone();
+    let other = beyond.diff.as_deref();
+    let other = other.map(|it| Other::of(it, &directory)).transpose()?;
+    let host = beyond.host()?;
+    let mut once = |files: &dyn FileSystem| -> Result<ExitCode, String> {
+        let output = kustomize::build(files, &*host, &directory, &options);
+        recording.built(&output);
+        let output = output.map_err(|error| beyond.show(&error))?;
+        if let Some(question) = &beyond.explain {
+            let answer = output
+                .explain(question)
+                .map_err(|error| error.to_string())?;
+            print!("{answer}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Some(other) = &other else {
+            write(&output, &path)?;
+            if !beyond.watch {
+                // The process ends: taking the trees apart would only take time.
+                std::mem::forget(output);
+            }
+            return Ok(ExitCode::SUCCESS);
+        };
+        let mut bytes = Vec::new();
+        output
+            .write(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        let differs = other.compare(&bytes)?;
+        Ok(ExitCode::from(u8::from(differs)))
+    };
+    if beyond.watch {
+        watch::run(|files| {
+            if let Err(error) = once(files) {
+                eprintln!("Error: {error}");
+            }
+        });
+    }
+    once(&Disk)
 }
 
 fn write(output: &Output, path: &str) -> Result<(), String> {
@@ -147,7 +212,8 @@ fn write(output: &Output, path: &str) -> Result<(), String> {
     }
 }
 
-fn options(arguments: Arguments) -> Result<Options, String> {
+/// Where the output goes, what is asked of the library, and the rest.
+fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
     let load_restrictions = match arguments.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => LoadRestrictions::RootOnly,
         "LoadRestrictionsNone" => LoadRestrictions::None,
@@ -178,7 +244,8 @@ fn options(arguments: Arguments) -> Result<Options, String> {
         );
     }
     let by_variable = Local.variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL");
-    Ok(Options {
+    let beyond = arguments.beyond;
+    let options = Options {
         load_restrictions,
         reorder,
         add_managed_by_label: arguments.enable_managedby_label
@@ -201,7 +268,11 @@ fn options(arguments: Arguments) -> Result<Options, String> {
             kube_version: arguments.helm_kube_version,
             debug: arguments.helm_debug,
         },
-    })
+        explain: beyond.explain.is_some(),
+        enable_globs: beyond.enable_globs,
+        ..Options::default()
+    };
+    Ok((arguments.output, options, beyond))
 }
 
 /// As `uid:gid`, for containers.

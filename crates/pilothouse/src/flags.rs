@@ -6,6 +6,7 @@ mod foreign;
 mod logs;
 mod requests;
 mod serving;
+mod telemetry;
 mod tokens;
 pub(crate) mod value;
 
@@ -16,9 +17,10 @@ use anyhow::Context;
 pub(crate) use access::Access;
 pub(crate) use api::Api;
 pub(crate) use foreign::explain;
-pub(crate) use logs::Logs;
+pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;
 pub(crate) use serving::Serving;
+pub(crate) use telemetry::{Telemetry, dial_etcd};
 pub(crate) use tokens::Tokens;
 
 /// The file that a flag names.

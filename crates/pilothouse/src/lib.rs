@@ -2,4 +2,6 @@
 
 pub mod kubeconfig;
 pub mod pki;
+pub mod push;
 pub mod server;
+pub mod tracing;

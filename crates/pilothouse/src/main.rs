@@ -1,12 +1,16 @@
 //! The command line, and the wiring behind it.
 
+mod apply;
 mod build;
 mod control;
 mod credentials;
 mod data;
 mod flags;
+mod kustomize;
+mod recording;
 mod serve;
 mod storage;
+mod usage_command;
 mod version;
 
 use std::io::{ErrorKind, Write as _};
@@ -25,6 +29,16 @@ struct Arguments {
 enum Command {
     /// Build a kustomization, as kustomize does
     Build(Box<build::Arguments>),
+    /// Build a kustomization and apply it to a server
+    Apply(Box<apply::Arguments>),
+    /// What builds count of themselves
+    #[command(subcommand)]
+    Usage(usage_command::Usage),
+    /// Keep settings, as whether builds are counted
+    #[command(subcommand)]
+    Config(usage_command::Config),
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, completion
+    Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Print a kubeconfig for a data directory's server, or merge it into yours
@@ -35,6 +49,10 @@ enum Command {
     /// Print the version
     Version(version::Arguments),
 }
+
+/// What has been taken care of before the command line is read.
+#[derive(Debug, clap::Args)]
+struct NotHere {}
 
 const EXAMPLES: &str = "\
 Begin with:
@@ -51,6 +69,8 @@ fn main() -> ExitCode {
     // Needs no runtime, and is to start fast.
     let command = match arguments.command {
         Command::Build(arguments) => return build::run(*arguments),
+        Command::Usage(command) => return command.run(),
+        Command::Config(command) => return command.run(),
         command => command,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -65,7 +85,10 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match command {
-            Command::Build(_) => Ok(()),
+            Command::Build(_) | Command::Kustomize(_) | Command::Usage(_) | Command::Config(_) => {
+                Ok(())
+            }
+            Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),
             Command::Storage(command) => storage::run(command).await,

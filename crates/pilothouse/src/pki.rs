@@ -101,7 +101,9 @@ fn secrets(files: &[(PathBuf, &str)]) -> anyhow::Result<()> {
         let syncs: Vec<_> = syncs.collect();
         for (it, sync) in begun.iter().zip(syncs) {
             // A thread that panicked synced nothing; `finish` does it then.
-            sync.join().unwrap_or(Ok(())).with_context(|| attempt(it.path))?;
+            sync.join()
+                .unwrap_or(Ok(()))
+                .with_context(|| attempt(it.path))?;
         }
         Ok::<_, anyhow::Error>(())
     })?;

@@ -7,9 +7,12 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
 use clap::Args;
+use egress::Selector;
 use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
+use pilothouse::tracing::Tracing;
 use store::{Store, embedded};
+use telemetry::metrics::Registry;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::data::{self, Directory, Etcd, quoted};
@@ -37,6 +40,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     requests: flags::Requests,
     #[command(flatten)]
+    telemetry: flags::Telemetry,
+    #[command(flatten)]
     logs: flags::Logs,
 }
 
@@ -61,13 +66,19 @@ Examples:
   pilothouse serve -v 3                                           tells of each request";
 
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    arguments.logs.apply();
     // Before the store opens: a signal during a long start must not be missed.
     let mut signals = Signals::listen()?;
     let say = Say {
         on_stderr: arguments.data.print_kubeconfig,
     };
+    // Before anything is opened: a mistake in a file is told at once.
+    let egress = arguments.telemetry.egress()?;
+    let tracing = arguments.telemetry.tracing(&egress)?;
+    let registry = Registry::default();
+    let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
     let opened = tokio::select! {
-        opened = open(&arguments) => Some(opened?),
+        opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
     };
     let Some((store, place)) = opened else {
@@ -80,7 +91,21 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         "pilothouse {version}: {place}, {} keys, revision {}",
         view.keys, view.revision
     ));
-    let server = Box::pin(start(&arguments, &store, &place)).await?;
+    let started = start(
+        &arguments,
+        &store,
+        &place,
+        egress,
+        tracing.as_ref(),
+        &registry,
+    );
+    let server = Box::pin(started).await?;
+    if let Some(tracing) = &tracing {
+        tracing.resolve_services(&server.api);
+    }
+    if let Some(push) = &push {
+        push.resolve_services(&server.api);
+    }
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     next_steps(&arguments, &say, &server, &place, offered);
@@ -90,6 +115,15 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         stopped = server.stop() => stopped?,
         () = signals.next() => {
             return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
+        }
+    }
+    if let Some(tracing) = tracing {
+        // Last of all: what was done until now is in it.
+        say.line(&format!("traces: spans {}", tracing.stop().await));
+    }
+    if let Some(push) = push {
+        for (signal, report) in push.stop().await {
+            say.line(&format!("{signal}: {report}"));
         }
     }
     if let Some(socket) = &socket {
@@ -140,12 +174,13 @@ impl Say {
     }
 }
 
-async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
+async fn open(arguments: &Arguments, egress: &Selector) -> anyhow::Result<(Store, Place)> {
     let options = arguments.limits.options();
     if arguments.data.ephemeral {
         return Ok((embedded::in_memory(&options), Place::Memory));
     }
-    if let Some(config) = arguments.etcd.config() {
+    if let Some(mut config) = arguments.etcd.config() {
+        config.dial = flags::dial_etcd(egress);
         let place = Place::Etcd(config.endpoints.join(","));
         return Ok((store_etcd::open(config, &options).await?, place));
     }
@@ -157,7 +192,14 @@ async fn open(arguments: &Arguments) -> anyhow::Result<(Store, Place)> {
 }
 
 /// The API over the store.
-async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::Result<Server> {
+async fn start(
+    arguments: &Arguments,
+    store: &Store,
+    place: &Place,
+    egress: Selector,
+    tracing: Option<&Tracing>,
+    registry: &Registry,
+) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
     let default = if arguments.data.ephemeral { 0 } else { 6443 };
     let port = serving.secure_port.unwrap_or(default);
@@ -174,7 +216,13 @@ async fn start(arguments: &Arguments, store: &Store, place: &Place) -> anyhow::R
     arguments.tokens.apply(&mut options)?;
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings);
-    options.settings.request_log = arguments.logs.requests();
+    options.settings.request_log = Some(flags::REQUEST_LOG);
+    options.settings.serve_metrics = arguments.telemetry.serves_metrics();
+    options.egress = egress;
+    options.metrics = registry.clone();
+    if let Some(tracing) = tracing {
+        options.tracer = tracing.tracer.clone();
+    }
     options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
         options.kubeconfig = Some(arguments.directory.kubeconfig());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use admission::Plugins;
+use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
@@ -18,7 +19,11 @@ use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
 use auth::{Rbac, User};
 use controllers::{Controllers, Election, Selection};
+use egress::{Network, Selector};
 use store::Store;
+use telemetry::export::Queue;
+use telemetry::metrics::Registry;
+use telemetry::trace::Tracer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -28,6 +33,9 @@ pub use reload::Watched;
 use crate::pki;
 use reload::Reload;
 use setup::{certificates, key};
+
+/// Traces that may wait for their export.
+const QUEUE: usize = 32 << 10;
 
 /// How a server is set up. [`Options::new`] has the defaults.
 #[derive(Debug)]
@@ -54,6 +62,10 @@ pub struct Options {
     /// Which admission plugins run.
     pub admission: Plugins,
     pub settings: Settings,
+    /// How other networks are reached.
+    pub egress: Selector,
+    /// What becomes of traces; off by default.
+    pub tracer: Arc<Tracer>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -71,6 +83,8 @@ pub struct Options {
     pub shutdown_delay: Duration,
     /// How long requests may take to finish then.
     pub grace: Duration,
+    /// Takes in all that is counted.
+    pub metrics: Registry,
 }
 
 impl Options {
@@ -92,6 +106,8 @@ impl Options {
             anonymous: true,
             admission: Plugins::default(),
             settings: Settings::default(),
+            egress: Selector::default(),
+            tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,
@@ -101,6 +117,7 @@ impl Options {
             kubeconfig: None,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(10),
+            metrics: Registry::default(),
         }
     }
 }
@@ -154,11 +171,14 @@ impl Server {
             renewed: setup::rewrite(&options, address),
         }));
         let rbac = Arc::new(Rbac::new());
+        let cluster = options.egress.dialer(Network::Cluster).clone();
+        let targets = Arc::new(Targets::new(cluster));
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, address)?,
+            setup::config(options, clients, &rbac, targets.clone(), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, &rbac);
+        apiserver::follow::start(&api, &rbac, targets);
+        apiserver::metrics::follow(&api);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),

@@ -61,3 +61,109 @@ fn errors_are_kustomizes() {
         "{error}"
     );
 }
+
+/// A directory with a Service, and how to run the program beside it with a home of its own.
+fn with_service() -> (tempfile::TempDir, impl Fn(&[&str]) -> Output) {
+    let dir = tempfile::tempdir().expect("a directory of our own");
+    let app = dir.path().join("app");
+    fs::create_dir(&app).expect("a directory");
+    fs::write(
+        app.join("kustomization.yaml"),
+        "namePrefix: my-\nresources: [a.yaml]\n",
+    )
+    .expect("a file");
+    fs::write(app.join("a.yaml"), SERVICE).expect("a file");
+    let home = dir.path().to_owned();
+    let run = move |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pilothouse"));
+        command.arg("build").args(arguments).current_dir(&home);
+        command.env("HOME", &home);
+        command
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_CACHE_HOME");
+        command.output().expect("the program starts")
+    };
+    (dir, run)
+}
+
+const SERVICE: &str = "kind: Service\napiVersion: v1\nmetadata: {name: web}\n";
+
+#[test]
+fn a_difference_is_shown() {
+    let (dir, run) = with_service();
+    let first = run(&["app", "--diff"]);
+    assert_eq!(
+        (first.status.code(), text(&first.stdout)),
+        (Some(0), String::new())
+    );
+    let same = run(&["app", "--diff"]);
+    assert_eq!(
+        (same.status.code(), text(&same.stdout)),
+        (Some(0), String::new())
+    );
+    let before = run(&["app"]);
+    fs::write(dir.path().join("before.yaml"), before.stdout).expect("a file");
+    let file = dir.path().join("app/kustomization.yaml");
+    fs::write(file, "namePrefix: my-\nnamespace: b\nresources: [a.yaml]\n").expect("a file");
+    let wanted = "--- /dev/null\n+++ v1/Service/b/my-web\n@@ -0,0 +1,5 @@\n+apiVersion: v1\n+kind: Service\n+metadata:\n+  name: my-web\n+  namespace: b\n--- v1/Service/my-web\n+++ /dev/null\n@@ -1,4 +0,0 @@\n-apiVersion: v1\n-kind: Service\n-metadata:\n-  name: my-web\n";
+    for flag in ["--diff", "--diff=before.yaml"] {
+        let changed = run(&["app", flag]);
+        assert_eq!(changed.status.code(), Some(1), "{flag}");
+        assert_eq!(text(&changed.stdout), wanted, "{flag}");
+    }
+    let failed = run(&["app", "--diff=nowhere.yaml"]);
+    assert_eq!(failed.status.code(), Some(2));
+}
+
+#[test]
+fn a_field_is_explained() {
+    let (_dir, run) = with_service();
+    let done = run(&["app", "--explain", "Service/web:metadata.name"]);
+    assert_eq!(
+        text(&done.stdout),
+        "Service/my-web:metadata.name\n  my-web  kustomization.yaml:1: namePrefix\n  web     a.yaml:3\n",
+        "{}",
+        text(&done.stderr)
+    );
+}
+
+#[test]
+fn errors_tell_their_place_if_asked() {
+    let (dir, run) = with_service();
+    fs::write(dir.path().join("app/kustomization.yaml"), "\nname: a\n").expect("a file");
+    let plain = text(&run(&["app"]).stderr);
+    let located = text(&run(&["app", "--locate-errors"]).stderr);
+    assert_eq!(plain.lines().count(), 1, "{plain}");
+    assert_eq!(located, format!("{plain}  at kustomization.yaml:2\n"));
+}
+
+#[test]
+fn a_change_is_built_again() {
+    let (dir, _) = with_service();
+    let out = dir.path().join("out.yaml");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pilothouse"))
+        .args(["build", "app", "--watch", "-o", "out.yaml"])
+        .current_dir(dir.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let wait_for = |wanted: &str| {
+        let start = std::time::Instant::now();
+        while !fs::read_to_string(&out).is_ok_and(|it| it.contains(wanted)) {
+            let waited = start.elapsed();
+            assert!(waited < std::time::Duration::from_secs(60), "{wanted}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    wait_for("name: my-web");
+    // Broken on the way: it goes on.
+    fs::write(dir.path().join("app/a.yaml"), "kind: {").expect("a file");
+    fs::write(
+        dir.path().join("app/a.yaml"),
+        SERVICE.replace("web", "other"),
+    )
+    .expect("a file");
+    wait_for("name: my-other");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}

@@ -7,6 +7,7 @@ mod flags {
     mod program;
     mod requests;
     mod stop;
+    mod telemetry;
     mod tls;
     mod tokens;
     mod words;

@@ -105,7 +105,11 @@ impl Etcd {
             Ok(()) => self.reach.any(revision).await,
         };
         match shown {
-            Ok(()) => Ok(Committed { revision, previous }),
+            Ok(()) => Ok(Committed {
+                revision,
+                previous,
+                batch: 1,
+            }),
             Err(error) => Err(Error::Unknown {
                 reason: format!("it was committed at revision {revision}, but: {error}").into(),
             }),

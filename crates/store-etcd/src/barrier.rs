@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Error, Revision, View};
+use telemetry::trace;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::goal::{Reach, Trouble};
@@ -60,6 +61,10 @@ impl Barrier {
 
     /// A revision no older than any write answered before this call; the view is there when this returns.
     pub(crate) async fn pass(&self) -> Result<Revision, Error> {
+        // Asked once for all who wait: each of them waits for it.
+        let call = trace::span("etcdserverpb.KV/Range").client();
+        call.set("rpc.system.name", || "grpc");
+        call.set("shared", || true);
         let (answer, revision) = oneshot::channel();
         self.queue.send(answer).map_err(|_| Error::Closed)?;
         let revision = revision.await.map_err(|_| Error::Closed)??;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use store::Error;
 use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 
-use crate::wire;
+use crate::wire::{self, Dial};
 
 /// Where the cluster is and how long to wait for it.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct Config {
     /// All keys live below it: key `/registry/x` with prefix `/foo` is etcd's `/foo/registry/x`. May be empty.
     pub prefix: String,
     pub tls: Option<Tls>,
+    /// Opens the connections, if the system is not to do it itself.
+    pub dial: Option<Dial>,
     pub connect_timeout: Duration,
     /// How long one read, write or wait for the feed may take.
     pub request_timeout: Duration,
@@ -49,6 +51,7 @@ impl Default for Config {
             endpoints: Vec::new(),
             prefix: String::new(),
             tls: None,
+            dial: None,
             connect_timeout: Duration::from_secs(2),
             request_timeout: Duration::from_secs(5),
             start_timeout: Duration::from_secs(15),
@@ -70,6 +73,7 @@ impl Config {
             // A member cut off from the leader must refuse, not starve the feed.
             require_leader: true,
             tls: tls.map(|tls| tls.timeout(self.connect_timeout)),
+            dial: self.dial.clone(),
         })
     }
 }

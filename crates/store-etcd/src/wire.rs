@@ -5,6 +5,7 @@
 //! one request, sent once, and a failure is gRPC's own [`tonic::Status`].
 
 mod client;
+mod dial;
 mod kv;
 mod lease;
 mod maintenance;
@@ -12,6 +13,7 @@ mod txn;
 mod watch;
 
 pub use client::{Client, Options};
+pub use dial::{Dial, Stream};
 pub use kv::{
     CompactionRequest, CompactionResponse, DeleteRangeRequest, DeleteRangeResponse, PutRequest,
     PutResponse, RangeRequest, RangeResponse,

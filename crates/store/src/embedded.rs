@@ -316,7 +316,13 @@ impl<E: Engine> Writer<E> {
             drop(stats);
             self.report(None);
         }
-        batch.answers.into_iter().for_each(draft::Answer::send);
+        let together = batch.answers.len();
+        for mut answer in batch.answers {
+            if let draft::Answer::Commit(_, Ok(committed)) = &mut answer {
+                committed.batch = together;
+            }
+            answer.send();
+        }
     }
 
     fn report(&self, refusing: Option<Arc<str>>) {

@@ -198,4 +198,6 @@ pub struct Committed {
     pub revision: Revision,
     /// For each write, in order, what its key held before.
     pub previous: Vec<Option<Arc<Entry>>>,
+    /// How many requests became durable at once, this one among them.
+    pub batch: usize,
 }

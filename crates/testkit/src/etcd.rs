@@ -1,6 +1,5 @@
 //! A real etcd: one or three members on loopback, gone when dropped.
 
-mod certificates;
 mod ports;
 
 use std::fs::{self, File};
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-pub use self::certificates::Certificates;
+pub use crate::certificates::Certificates;
 
 /// How long etcd may take to become healthy on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);

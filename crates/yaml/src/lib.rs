@@ -21,7 +21,8 @@ pub use decode::{
 pub use error::Error;
 pub use node::{Content, Kind, Node, Style};
 pub use write::{
-    Options, SequenceStyle, sequence_style_of, to_string, value_to_string, write, write_value,
+    Options, SequenceStyle, Shape, Tree, scalar_shape, sequence_style_of, to_string,
+    value_to_string, write, write_value,
 };
 
 /// All documents of a stream.

@@ -1,10 +1,9 @@
 //! One connection to a webhook: HTTP/1.1 over TLS, as upstream asks of all but local ones.
 
-use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use egress::{Dialer, tls};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Request};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
@@ -12,10 +11,9 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::{Answer, MAX_ANSWER_BYTES, tls};
+use super::{Answer, MAX_ANSWER_BYTES};
 
 #[derive(Debug)]
 pub(super) struct Connection(SendRequest<Full<Bytes>>);
@@ -41,14 +39,13 @@ impl Error {
 
 impl Connection {
     pub(super) async fn open(
-        host: &str,
-        port: u16,
+        dialer: &Dialer,
+        (host, port): (&str, u16),
         name: ServerName<'static>,
         config: &Arc<ClientConfig>,
     ) -> Result<Self, String> {
-        let stream = dial(host, port).await?;
-        // A call is one small write.
-        let _ = stream.set_nodelay(true);
+        let stream = dialer.dial(host, port).await;
+        let stream = stream.map_err(|error| error.to_string())?;
         let connector = TlsConnector::from(config.clone());
         let stream = connector.connect(name, stream).await;
         let stream = stream.map_err(|error| tls::said(&error))?;
@@ -100,33 +97,4 @@ impl Connection {
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
     let value = headers.get(name).and_then(|it| it.to_str().ok());
     value.unwrap_or_default()
-}
-
-async fn dial(host: &str, port: u16) -> Result<TcpStream, String> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let found = tokio::net::lookup_host((bare, port)).await;
-    let addresses: Vec<SocketAddr> = match found {
-        Ok(found) => found.collect(),
-        Err(_) => Vec::new(),
-    };
-    if addresses.is_empty() {
-        return Err(format!("dial tcp: lookup {bare}: no such host"));
-    }
-    let mut last = String::new();
-    for address in addresses {
-        match TcpStream::connect(address).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => {
-                let why = match error.kind() {
-                    ErrorKind::ConnectionRefused => "connection refused".into(),
-                    ErrorKind::HostUnreachable => "no route to host".into(),
-                    ErrorKind::NetworkUnreachable => "network is unreachable".into(),
-                    ErrorKind::TimedOut => "connection timed out".into(),
-                    _ => error.to_string(),
-                };
-                last = format!("dial tcp {address}: connect: {why}");
-            }
-        }
-    }
-    Err(last)
 }

@@ -6,7 +6,8 @@ use json::Value;
 use crate::Lookup;
 use crate::read::{flag, items, text};
 
-pub(super) fn resolve(
+/// The host and the port behind a port of a Service.
+pub fn resolve(
     lookup: &dyn Lookup,
     namespace: &str,
     name: &str,

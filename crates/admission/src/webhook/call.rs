@@ -1,12 +1,17 @@
 //! One call of one webhook.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use json::Value;
 use meta::Status;
+use telemetry::trace::{self, Span};
 
 use super::hook::DryRun;
 use super::matching::Invocation;
 use super::review::{self, Objects, Response};
 use super::{Caller, Hook};
+use crate::metrics::{Called, Metrics, Outcome, Phase};
 use crate::{Admitting, Request};
 
 const AGENT: &str = "kube-apiserver-admission";
@@ -23,6 +28,7 @@ pub(super) enum Failure {
 /// What a webhook said beside its decision.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
+    pub took: Duration,
     pub warnings: Vec<String>,
     pub audit_annotations: Vec<(String, String)>,
 }
@@ -50,16 +56,47 @@ impl Failure {
     }
 }
 
+/// A call that is about to be made, and its trace.
+#[derive(Debug)]
+pub(super) struct Call {
+    uid: String,
+    span: Span,
+    metrics: Arc<Metrics>,
+}
+
+impl Call {
+    pub(super) fn new(
+        caller: &Caller,
+        invocation: &Invocation<'_>,
+        request: &Request<'_>,
+        mutating: bool,
+    ) -> Self {
+        let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
+        let uid = meta::uid::v4(random.to_le_bytes());
+        let span = span(invocation, request, &uid, mutating);
+        Self {
+            uid,
+            span,
+            metrics: caller.metrics.clone(),
+        }
+    }
+}
+
 /// A response that allows the request.
 pub(super) async fn call(
-    caller: &Caller,
+    call: &Call,
     invocation: &Invocation<'_>,
     request: &Request<'_>,
     objects: Objects<'_>,
     mutating: bool,
 ) -> (Result<Response, Failure>, Beside) {
     let mut beside = Beside::default();
-    let result = ask(caller, invocation, request, objects, mutating).await;
+    let started = Instant::now();
+    let result = ask(call, invocation, request, objects, mutating).await;
+    beside.took = started.elapsed();
+    if matches!(result, Err(Failure::Calling(_))) {
+        call.span.fail();
+    }
     let result = result.and_then(|mut response| {
         let name = &invocation.hook.name;
         beside.warnings = std::mem::take(&mut response.warnings);
@@ -71,11 +108,44 @@ pub(super) async fn call(
         }
         Err(Failure::Refused(review::denied(name, &response.status)))
     });
+    let ignored = invocation.hook.ignore;
+    call.metrics.webhook(Called {
+        name: &invocation.hook.name,
+        phase: if mutating {
+            Phase::Admit
+        } else {
+            Phase::Validate
+        },
+        operation: request.operation,
+        took: beside.took,
+        outcome: match &result {
+            Ok(_) => Outcome::Allowed,
+            Err(Failure::Refused(status)) => Outcome::Refused(status.code),
+            Err(Failure::Calling(_)) => Outcome::Failed { ignored },
+        },
+    });
     (result, beside)
 }
 
+/// As upstream names it.
+fn span(invocation: &Invocation<'_>, request: &Request<'_>, uid: &str, mutating: bool) -> Span {
+    let span = trace::span(if mutating {
+        "Call mutating webhook"
+    } else {
+        "Call validating webhook"
+    });
+    let hook = invocation.hook;
+    span.set("configuration", || hook.configuration.clone());
+    span.set("webhook", || hook.name.clone());
+    span.set("resource", || request.resource.to_string());
+    span.set("subresource", || request.subresource.to_owned());
+    span.set("operation", || request.operation.as_str());
+    span.set("UID", || uid.to_owned());
+    span
+}
+
 async fn ask(
-    caller: &Caller,
+    call: &Call,
     invocation: &Invocation<'_>,
     request: &Request<'_>,
     objects: Objects<'_>,
@@ -101,15 +171,18 @@ async fn ask(
         Ok(target) => target,
         Err(why) => return calling(format!("could not get REST client: {why}")),
     };
-    let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
-    let uid = meta::uid::v4(random.to_le_bytes());
-    let review: Value = review::request(version, &uid, invocation, request, objects);
+    let review: Value = review::request(version, &call.uid, invocation, request, objects);
     let body = json::to_vec(&review).into();
     let failed = |why: String| Failure::Calling(format!("failed to call webhook: {why}"));
+    let sent = Instant::now();
     let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
-    let review = review::decode(&answer.map_err(failed)?).map_err(failed)?;
+    let code = answer.as_ref().ok().map(|it| it.code);
+    call.metrics.sent(&target.host(), code, sent.elapsed());
+    let answer = answer.map_err(failed)?;
+    trace::event("Request completed");
+    let review = review::decode(&answer).map_err(failed)?;
     review::check_types(&review, version).map_err(failed)?;
     let invalid =
         |why: String| Failure::Calling(format!("received invalid webhook response: {why}"));
-    review::verify(&review, version, &uid, mutating).map_err(invalid)
+    review::verify(&review, version, &call.uid, mutating).map_err(invalid)
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
+use telemetry::trace;
 
-use super::call::{Failure, call};
+use super::call::{Call, Failure, call};
 use super::matching::{Invocation, holds, invocation};
 use super::review::{Objects, Response};
 use super::{Hook, Hooks};
@@ -102,10 +103,16 @@ async fn one(
         return Ok(());
     }
     let round = u8::from(state.running);
-    let (result, beside) = call(&hooks.caller, &found, request, Objects { new, old }, true).await;
+    let made = Call::new(&hooks.caller, &found, request, true);
+    let (result, beside) = call(&made, &found, request, Objects { new, old }, true).await;
+    admitting.waited += beside.took;
     beside.add_to(admitting);
     let result = result.and_then(|response| patch(&found, versioned, &response));
     let changed = matches!(result, Ok(Some(_)));
+    if changed {
+        trace::event("Patch applied");
+    }
+    drop(made);
     let mut note = |prefix: &str, value: String| {
         let key = format!("{prefix}.webhook.admission.k8s.io/round_{round}_index_{index}");
         admitting.audit_annotations.push((key, value));

@@ -6,8 +6,9 @@ use std::task::Poll;
 use json::Value;
 use meta::Status;
 use meta::gvk::GroupVersionKind;
+use telemetry::trace;
 
-use super::call::{Beside, Failure, call};
+use super::call::{Beside, Call, Failure, call};
 use super::matching::{holds, invocation};
 use super::review::{Objects, Response};
 use super::{Hook, Hooks};
@@ -38,10 +39,15 @@ pub(super) async fn all(
             new,
             old: old.as_ref(),
         };
-        let work = call(&hooks.caller, invocation, request, objects, false);
-        Box::pin(work) as Called<'_>
+        let work = async move {
+            let made = Call::new(&hooks.caller, invocation, request, false);
+            call(&made, invocation, request, objects, false).await
+        };
+        Box::pin(trace::apart(work)) as Called<'_>
     });
     let results = join(work.collect()).await;
+    let slowest = results.iter().map(|(_, beside)| beside.took).max();
+    admitting.waited += slowest.unwrap_or_default();
     let mut first = None;
     for (index, ((result, beside), (invocation, _))) in results.into_iter().zip(&calls).enumerate()
     {

@@ -1,10 +1,10 @@
 //! The disk, with errors as Go words them.
 
 use std::fs;
-use std::io::{Error as IoError, ErrorKind};
+use std::io::{Error as IoError, ErrorKind, Read as _};
 use std::path::Path;
 
-use super::FileSystem;
+use super::{Entry, EntryKind, FileSystem};
 use crate::error::Error;
 use crate::paths;
 
@@ -21,14 +21,24 @@ impl FileSystem for Disk {
     fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
         let fail =
             |what: &str, error: &IoError| Error::new(format!("{what} {path}: {}", cause(error)));
-        let meta = fs::metadata(path).map_err(|error| fail("open", &error))?;
+        let file = fs::File::open(path).map_err(|error| fail("open", &error))?;
+        let meta = file.metadata().map_err(|error| fail("open", &error))?;
         if meta.is_dir() {
             return Err(Error::new(format!("read {path}: is a directory")));
         }
+        let large = || Error::new(format!("read {path}: file too large"));
         if meta.len() > MAX_FILE {
-            return Err(Error::new(format!("read {path}: file too large")));
+            return Err(large());
         }
-        fs::read(path).map_err(|error| fail("open", &error))
+        // One more byte than there is, so that one read finds the end.
+        let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
+        // What is no regular file does not say its length, and may have no end.
+        let read = file.take(MAX_FILE + 1).read_to_end(&mut content);
+        let length = read.map_err(|error| fail("read", &error))?;
+        if length as u64 > MAX_FILE {
+            return Err(large());
+        }
+        Ok(content)
     }
 
     fn resolve(&self, path: &str) -> Result<(String, Option<String>), Error> {
@@ -51,6 +61,10 @@ impl FileSystem for Disk {
         let (dir, file) = real.rsplit_once('/').unwrap_or(("", &real));
         let dir = if dir.is_empty() { "/" } else { dir };
         Ok((dir.to_owned(), Some(file.to_owned())))
+    }
+
+    fn is_plain_file(&self, path: &str) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
     }
 
     fn temporary_directory(&self) -> Result<String, Error> {
@@ -85,6 +99,32 @@ impl FileSystem for Disk {
     fn remove_all(&self, path: &str) {
         // What stays behind is in the system's temporary directory.
         _ = fs::remove_dir_all(path);
+    }
+
+    fn entries(&self, directory: &str) -> Result<Vec<Entry>, Error> {
+        let fail = |error: &IoError| Error::new(format!("open {directory}: {}", cause(error)));
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(directory).map_err(|error| fail(&error))? {
+            let entry = entry.map_err(|error| fail(&error))?;
+            let kind = entry.file_type().map_err(|error| fail(&error))?;
+            entries.push(Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                kind: if kind.is_dir() {
+                    EntryKind::Directory
+                } else if kind.is_symlink() {
+                    EntryKind::Link
+                } else {
+                    EntryKind::File
+                },
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn make_directory(&self, path: &str) -> Result<(), Error> {
+        fs::create_dir_all(path)
+            .map_err(|error| Error::new(format!("mkdir {path}: {}", cause(&error))))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::FileSystem;
+use super::{Entry, EntryKind, FileSystem};
 use crate::error::Error;
 use crate::paths;
 
@@ -63,5 +63,28 @@ impl FileSystem for Memory {
         let (dir, file) = path.rsplit_once('/').unwrap_or(("", &path));
         let dir = if dir.is_empty() { "/" } else { dir };
         Ok((dir.to_owned(), Some(file.to_owned())))
+    }
+
+    fn entries(&self, directory: &str) -> Result<Vec<Entry>, Error> {
+        let root = absolute(directory);
+        if root != "/" && !self.directories.contains(&root) {
+            return Err(Error::new(format!(
+                "open {directory}: no such file or directory"
+            )));
+        }
+        let child = |path: &String, kind| {
+            let (parent, name) = path.rsplit_once('/')?;
+            let parent = if parent.is_empty() { "/" } else { parent };
+            let name = name.to_owned();
+            (parent == root && !name.is_empty()).then_some(Entry { name, kind })
+        };
+        let files = self.files.keys();
+        let directories = self.directories.iter();
+        let mut entries: Vec<Entry> = files
+            .filter_map(|it| child(it, EntryKind::File))
+            .chain(directories.filter_map(|it| child(it, EntryKind::Directory)))
+            .collect();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
     }
 }

@@ -1,15 +1,15 @@
 //! This machine: its programs, its environment, and stderr for warnings.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::{Finished, Host, Program};
+use super::{Finished, Host, Program, http};
 use crate::error::Error;
 
-/// A server that sends nothing for so long is not waited for.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
+/// What a program prints beyond this is not read.
+const MAX_OUTPUT: u64 = 1 << 30;
 
 /// Runs programs; reaches the network through them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +18,10 @@ pub struct Local;
 impl Host for Local {
     fn warn(&self, line: &str) {
         eprintln!("{line}");
+    }
+
+    fn log(&self, line: &str) {
+        eprintln!("{} {line}", now());
     }
 
     fn run(&self, program: &Program) -> Result<Finished, Error> {
@@ -59,51 +63,14 @@ impl Host for Local {
         })
     }
 
-    /// With the user's `curl`, as repositories come with the user's `git`.
     fn get(&self, url: &str) -> Result<Vec<u8>, Error> {
-        let Some(curl) = self.find("curl") else {
-            return Err(Error::new(format!(
-                "Get {url:?}: no 'curl' program on path to fetch it with"
-            )));
-        };
-        let flags = [
-            "--silent",
-            "--show-error",
-            "--location",
-            "--write-out",
-            "%{http_code}",
-        ];
-        let mut arguments: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
-        arguments.extend(["--".to_owned(), url.to_owned()]);
-        let mut done = self.run(&Program {
-            path: curl,
-            arguments,
-            timeout: Some(FETCH_TIMEOUT),
-            ..Program::default()
-        })?;
-        if !done.success {
-            let errors = String::from_utf8_lossy(&done.errors);
-            return Err(Error::new(format!("Get {url:?}: {}", errors.trim())));
+        http::get(self, url)
+    }
+
+    fn progress(&self, what: &str) {
+        if std::io::stderr().is_terminal() {
+            eprintln!("{what}");
         }
-        let code = done.output.split_off(done.output.len().saturating_sub(3));
-        let code = String::from_utf8_lossy(&code);
-        if code.starts_with('2') {
-            return Ok(done.output);
-        }
-        let name = match &*code {
-            "400" => "Bad Request",
-            "401" => "Unauthorized",
-            "403" => "Forbidden",
-            "404" => "Not Found",
-            "429" => "Too Many Requests",
-            "500" => "Internal Server Error",
-            "502" => "Bad Gateway",
-            "503" => "Service Unavailable",
-            _ => "",
-        };
-        Err(Error::Http(format!(
-            "HTTP Error: status code {code} ({name})"
-        )))
     }
 
     fn find(&self, program: &str) -> Option<String> {
@@ -117,12 +84,39 @@ impl Host for Local {
     }
 }
 
+/// As Go's `log` shows the time, in UTC.
+fn now() -> String {
+    const DAY: u64 = 24 * 3600;
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seconds = since.map_or(0, |it| it.as_secs());
+    // Days since the first of March of a year that begins an era of 400 years.
+    let days = seconds / DAY + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let year = year + era * 400 + later;
+    let second = seconds % DAY;
+    format!(
+        "{year:04}/{month:02}/{day:02} {:02}:{:02}:{:02}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
 fn reader(from: Option<impl std::io::Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut all = Vec::new();
-        if let Some(mut from) = from {
-            _ = from.read_to_end(&mut all);
+        if let Some(from) = from {
+            _ = from.take(MAX_OUTPUT).read_to_end(&mut all);
         }
         _ = sender.send(all);
     });

@@ -106,18 +106,17 @@ impl Node {
     }
 }
 
+/// Words that mean something else to a reader of YAML 1.1, in some way of writing them.
+const WORDS: [&str; 9] = ["y", "yes", "n", "no", "on", "off", "true", "false", "null"];
+
 /// Whether a text without quotes is something other than a string to a reader of YAML 1.1.
 pub(crate) fn is_non_string(text: &str) -> bool {
     let Some(&first) = text.as_bytes().first() else {
         return false;
     };
     let name = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'/' | b'_' | b'-');
-    let starts_word = first.is_ascii_alphabetic()
-        && !matches!(
-            first,
-            b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O'
-        );
-    if starts_word && text.bytes().all(name) {
+    let is_word = || WORDS.iter().any(|it| it.eq_ignore_ascii_case(text));
+    if first.is_ascii_alphabetic() && text.bytes().all(name) && !is_word() {
         return false;
     }
     yaml::is_non_string(text)

@@ -1,5 +1,7 @@
 //! From text to trees: documents are cut as kyaml cuts them, aliases and merge keys are replaced by what they stand for.
 
+use std::cell::Cell;
+
 use json::Text;
 use yaml::Anchors;
 
@@ -10,8 +12,33 @@ use crate::error::{Error, Result};
 /// How deep a tree may be: nothing real comes near, and what recurses here stays within any stack.
 const MAX_DEPTH: usize = 500;
 
-/// How many nodes aliases may add.
+/// How many nodes aliases may add in a build.
 const MAX_ALIASED: usize = 2_000_000;
+
+thread_local! {
+    static ALIASED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A new build counts anew.
+pub(crate) fn forget_aliases() {
+    ALIASED.set(0);
+}
+
+/// An error if a value would be too deep at the end of a path.
+pub(crate) fn check_depth(path: usize, value: &Node) -> Result<()> {
+    fn fits(node: &Node, levels: usize) -> bool {
+        levels > 0
+            && match &node.data {
+                Data::Scalar(_) => true,
+                Data::Seq(items) => items.iter().all(|it| fits(it, levels - 1)),
+                Data::Map(pairs) => pairs.iter().all(|(_, it)| fits(it, levels - 1)),
+            }
+    }
+    if fits(value, MAX_DEPTH.saturating_sub(path)) {
+        return Ok(());
+    }
+    Err(Error::from(yaml::Error::TooDeep(MAX_DEPTH)))
+}
 
 /// The texts between lines that start with `---`.
 pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
@@ -52,9 +79,14 @@ pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
 pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
     let document = yaml::parse_first(text.as_bytes())
         .map_err(|error| Error::new(format!("MalformedYAMLError: {error}")))?;
-    let Some(document) = document else {
-        return Ok(None);
-    };
+    match document {
+        Some(document) => load(&document, text),
+        None => Ok(None),
+    }
+}
+
+/// A document, by its text.
+pub(super) fn load(document: &yaml::Node, text: &str) -> Result<Option<Node>> {
     let Some(root) = document.content.first() else {
         return Ok(None);
     };
@@ -62,13 +94,12 @@ pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
         return Ok(None);
     }
     let anchors = if text.contains('*') {
-        Anchors::of(&document)
+        Anchors::of(document)
     } else {
         Anchors::default()
     };
     let mut loader = Loader {
         anchors,
-        aliased: 0,
         following: 0,
     };
     loader.node(root, 0).map(Some)
@@ -76,7 +107,6 @@ pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
 
 struct Loader<'a> {
     anchors: Anchors<'a>,
-    aliased: usize,
     following: usize,
 }
 
@@ -86,8 +116,9 @@ impl<'a> Loader<'a> {
             return Err(yaml::Error::TooDeep(MAX_DEPTH).into());
         }
         if self.following > 0 {
-            self.aliased += 1;
-            if self.aliased > MAX_ALIASED {
+            let aliased = ALIASED.get() + 1;
+            ALIASED.set(aliased);
+            if aliased > MAX_ALIASED {
                 return Err(yaml::Error::ExcessiveAliasing.into());
             }
         }

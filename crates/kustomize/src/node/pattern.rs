@@ -104,7 +104,17 @@ impl Node {
     ) -> Result<usize> {
         let (name, pattern) = split_name_value(part)?;
         self.expect(Kind::Seq)?;
-        let regex = regexp::compile(pattern)?;
+        // Most are plain texts, and compiling is dear where it is done for each resource.
+        let plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'/');
+        let regex = if pattern.bytes().all(plain) {
+            None
+        } else {
+            Some(regexp::compile(pattern)?)
+        };
+        let is_match = |text: &str| match &regex {
+            Some(regex) => regex.is_match(text),
+            None => text.contains(pattern),
+        };
         let mut count = 0;
         for item in self.items_mut() {
             let text = if name.is_empty() {
@@ -115,7 +125,7 @@ impl Node {
                     None => continue,
                 }
             };
-            if !regex.is_match(text.trim()) {
+            if !is_match(text.trim()) {
                 continue;
             }
             if name.is_empty() {
@@ -135,7 +145,7 @@ impl Node {
             map.push(name, item, Style::Plain);
             item = map;
         }
-        if !regex.is_match(pattern) {
+        if !is_match(pattern) {
             return Err(Error::new(format!(
                 "failed to create element for {part:?}: it would not match itself"
             )));

@@ -33,23 +33,28 @@ fn direct(node: &Node, root: bool) -> Option<Value> {
                 let Data::Scalar(text) = &key.data else {
                     return None;
                 };
-                if !(root && key.tag != Tag::Null && key.tag != Tag::Merge || is_string(key, text))
-                {
+                if !is_key(key, text, root) {
                     return None;
                 }
                 all.push((text.clone(), direct(value, false)?));
             }
-            (!has_duplicates(&all)).then(|| Value::Object(Object::from_distinct(all)))
+            let distinct = !has_duplicates(&all, |(key, _)| key);
+            distinct.then(|| Value::Object(Object::from_distinct(all)))
         }
     }
 }
 
-fn has_duplicates(pairs: &[(Text, Value)]) -> bool {
+/// Whether a scalar can be a key: any at the root, where upstream reads into a map of strings.
+pub(super) fn is_key(key: &Node, text: &str, root: bool) -> bool {
+    root && key.tag != Tag::Null && key.tag != Tag::Merge || is_string(key, text)
+}
+
+pub(super) fn has_duplicates<T>(pairs: &[T], key: impl Fn(&T) -> &str) -> bool {
     const FEW: usize = 12;
     if pairs.len() <= FEW {
         let mut rest = pairs;
-        while let [(key, _), more @ ..] = rest {
-            if more.iter().any(|(other, _)| other == key) {
+        while let [first, more @ ..] = rest {
+            if more.iter().any(|other| key(other) == key(first)) {
                 return true;
             }
             rest = more;
@@ -57,10 +62,10 @@ fn has_duplicates(pairs: &[(Text, Value)]) -> bool {
         return false;
     }
     let mut seen = HashSet::with_capacity(pairs.len());
-    !pairs.iter().all(|(key, _)| seen.insert(key.as_str()))
+    !pairs.iter().all(|it| seen.insert(key(it)))
 }
 
-fn is_string(node: &Node, text: &str) -> bool {
+pub(super) fn is_string(node: &Node, text: &str) -> bool {
     match node.tag {
         Tag::Str => true,
         Tag::None => node.is_quoted() || looks_like_string(text),
@@ -81,35 +86,48 @@ fn looks_like_string(text: &str) -> bool {
     common || yaml::tag_of_plain(text) == "!!str"
 }
 
-fn scalar(node: &Node, text: &Text) -> Option<Value> {
-    let long_way = match node.style {
-        // Written and read again, these may differ.
+/// Whether a scalar may differ once it is written and read again.
+pub(super) fn is_unstable(node: &Node, text: &str) -> bool {
+    match node.style {
         Style::Folded => text.contains('\n'),
         Style::Literal => text.starts_with([' ', '\n', '\t']),
         _ => text.starts_with([' ', '\n']) && text.contains('\n'),
-    };
-    if long_way {
+    }
+}
+
+/// Whether a text is its own number.
+pub(super) fn is_simple_int(text: &str) -> bool {
+    let simple = !text.starts_with(['0', '+']) && !text.starts_with("-0") || *text == *"0";
+    simple && text.parse::<i64>().is_ok()
+}
+
+fn scalar(node: &Node, text: &Text) -> Option<Value> {
+    if is_unstable(node, text) {
         return None;
     }
     if is_string(node, text) {
         return Some(Value::String(text.clone()));
     }
-    let tag = match node.tag {
+    if node.tag == Tag::Int
+        && is_simple_int(text)
+        && let Ok(number) = text.parse::<i64>()
+    {
+        return Some(number.into());
+    }
+    yaml::scalar_to_json(tag_name(node.tag)?, node.is_quoted(), text).ok()
+}
+
+/// As go-yaml calls it, if a scalar with this tag is JSON.
+pub(super) fn tag_name(tag: Tag) -> Option<&'static str> {
+    Some(match tag {
         Tag::None => "",
         Tag::Null => "!!null",
         Tag::Bool => "!!bool",
-        Tag::Int => {
-            let simple = !text.starts_with(['0', '+']) && !text.starts_with("-0") || **text == *"0";
-            if simple && let Ok(number) = text.parse::<i64>() {
-                return Some(number.into());
-            }
-            "!!int"
-        }
+        Tag::Int => "!!int",
         Tag::Float => "!!float",
         Tag::Timestamp => "!!timestamp",
         _ => return None,
-    };
-    yaml::scalar_to_json(tag, node.is_quoted(), text).ok()
+    })
 }
 
 impl Node {

@@ -87,6 +87,11 @@ impl ResMap {
             if !regex.kind.matches(kind) {
                 continue;
             }
+            if let Pattern::Text(name) = &regex.name
+                && !resource.may_be_called(name)
+            {
+                continue;
+            }
             let current = resource.current_id();
             if !regex.matches_gvk(&current.gvk) {
                 continue;

@@ -11,7 +11,7 @@ use crate::generate;
 use crate::helm;
 use crate::origin::{ConfiguredBy, Origin};
 use crate::paths;
-use crate::plugin::{Generated, Generator, Transforming};
+use crate::plugin::{Asked, Generated, Generator, Transforming};
 use crate::resmap::ResMap;
 use crate::transform::namespace::Subjects;
 use crate::transform::{
@@ -39,21 +39,23 @@ impl<'a> Target<'a> {
     pub(super) fn builtin_generators(&self, build: &Build<'a>) -> Result<Vec<Generated<'a>>> {
         let k = &self.kustomization;
         let mut all = Vec::new();
-        let mut add = |generator: Box<dyn Generator + 'a>, plugin: &str| {
+        let mut add = |generator: Box<dyn Generator + 'a>, plugin: &str, asked: Asked| {
             all.push(Generated {
                 generator,
                 origin: self.origin_of(plugin),
+                asked,
             });
         };
         let global = k.generator_options.as_ref();
-        for args in &k.config_map_generator {
+        for (at, args) in k.config_map_generator.iter().enumerate() {
             let mut args = args.clone();
             args.options = generate::merge_options(args.options.as_ref(), global);
             let loader = Rc::clone(&self.loader);
             let generator = move || Ok(ResMap::from_iter([generate::config_map(&args, &loader)?]));
-            add(Box::new(generator), "ConfigMapGenerator");
+            let asked = Asked::at("configMapGenerator", at);
+            add(Box::new(generator), "ConfigMapGenerator", asked);
         }
-        for args in &k.secret_generator {
+        for (at, args) in k.secret_generator.iter().enumerate() {
             let mut args = args.clone();
             args.options = generate::merge_options(args.options.as_ref(), global);
             let loader = Rc::clone(&self.loader);
@@ -63,10 +65,12 @@ impl<'a> Target<'a> {
                     &args, &kind, &loader,
                 )?]))
             };
-            add(Box::new(generator), "SecretGenerator");
+            let asked = Asked::at("secretGenerator", at);
+            add(Box::new(generator), "SecretGenerator", asked);
         }
         let globals = k.helm_globals.clone().unwrap_or_default();
-        for chart in &k.helm_charts {
+        for (at, chart) in k.helm_charts.iter().enumerate() {
+            let asked = Asked::at("helmCharts", at);
             let mut chart = chart.clone();
             if chart.namespace.is_empty() {
                 let own = &k.namespace;
@@ -88,8 +92,9 @@ impl<'a> Target<'a> {
                     "trouble configuring builtin HelmChartInflationGenerator with config: `\n{}`",
                     helm::show(&chart, &globals)
                 ))
+                .at(|| self.place(&asked))
             })?;
-            add(generator, "HelmChartInflationGenerator");
+            add(generator, "HelmChartInflationGenerator", asked);
         }
         Ok(all)
     }
@@ -97,73 +102,87 @@ impl<'a> Target<'a> {
     pub(super) fn builtin_transformers(&self, config: &Config) -> Result<Vec<Transforming<'a>>> {
         let k = &self.kustomization;
         let mut all = Vec::new();
-        let mut add = |transformer: Box<dyn Transformer>, plugin: &str| {
+        let mut add = |transformer: Box<dyn Transformer>, plugin: &str, asked: Asked| {
             all.push(Transforming {
                 transformer,
                 origin: self.origin_of(plugin),
+                asked,
             });
         };
         if !k.patches_strategic_merge.is_empty() {
             let paths = &k.patches_strategic_merge;
+            let asked = Asked::by("patchesStrategicMerge");
             let made = StrategicPatches::new(paths, "", &self.loader);
             let made = made.map_err(|error| {
                 let paths = paths.iter().map(String::as_str).collect::<Value>();
                 trouble(error, "PatchStrategicMergeTransformer", "paths", paths)
+                    .at(|| self.place(&asked))
             })?;
-            add(Box::new(made), "PatchStrategicMergeTransformer");
+            add(Box::new(made), "PatchStrategicMergeTransformer", asked);
         }
-        for patch in &k.patches {
+        for (at, patch) in k.patches.iter().enumerate() {
             let shown = show_patch(patch);
-            let made = PatchTransformer::new(patch, &shown, &self.loader)
-                .map_err(|error| trouble_with(error, "PatchTransformer", &shown))?;
-            add(Box::new(made), "PatchTransformer");
+            let asked = Asked::at("patches", at).with_file(&patch.path);
+            let made = PatchTransformer::new(patch, &shown, &self.loader).map_err(|error| {
+                trouble_with(error, "PatchTransformer", &shown).at(|| self.place(&asked))
+            })?;
+            add(Box::new(made), "PatchTransformer", asked);
         }
         if !k.namespace.is_empty() {
             let made = Namespace::new(&k.namespace, &config.namespace, false, Subjects::default());
-            add(Box::new(made), "NamespaceTransformer");
+            add(
+                Box::new(made),
+                "NamespaceTransformer",
+                Asked::by("namespace"),
+            );
         }
         if !k.name_prefix.is_empty() {
             let made = Affix::new(AffixKind::Prefix, &k.name_prefix, &config.name_prefix);
-            add(Box::new(made), "PrefixTransformer");
+            add(Box::new(made), "PrefixTransformer", Asked::by("namePrefix"));
         }
         if !k.name_suffix.is_empty() {
             let made = Affix::new(AffixKind::Suffix, &k.name_suffix, &config.name_suffix);
-            add(Box::new(made), "SuffixTransformer");
+            add(Box::new(made), "SuffixTransformer", Asked::by("nameSuffix"));
         }
         if !k.labels.is_empty() || !k.common_labels.is_empty() {
-            for label in &k.labels {
-                let specs = label_specs(label, config)?;
-                add(
-                    Box::new(MetaMap::new(&label.pairs, &specs)),
-                    "LabelTransformer",
-                );
+            for (at, label) in k.labels.iter().enumerate() {
+                let asked = Asked::at("labels", at);
+                let specs = label_specs(label, config);
+                let specs = specs.map_err(|error| error.at(|| self.place(&asked)))?;
+                let made = MetaMap::new(&label.pairs, &specs);
+                add(Box::new(made), "LabelTransformer", asked);
             }
             let made = MetaMap::new(&k.common_labels, &config.common_labels);
-            add(Box::new(made), "LabelTransformer");
+            let asked = Asked::by("commonLabels");
+            add(Box::new(made), "LabelTransformer", asked);
         }
         if !k.common_annotations.is_empty() {
             let made = MetaMap::new(&k.common_annotations, &config.common_annotations);
-            add(Box::new(made), "AnnotationsTransformer");
+            let asked = Asked::by("commonAnnotations");
+            add(Box::new(made), "AnnotationsTransformer", asked);
         }
-        for patch in &k.patches_json6902 {
+        for (at, patch) in k.patches_json6902.iter().enumerate() {
+            let asked = Asked::at("patchesJson6902", at).with_file(&patch.path);
             let target = patch.target.as_ref();
             let made = JsonPatch::new(target, &patch.path, &patch.patch, &self.loader);
             let made = made.map_err(|error| {
                 trouble_with(error, "PatchJson6902Transformer", &show_patch(patch))
+                    .at(|| self.place(&asked))
             })?;
-            add(Box::new(made), "PatchJson6902Transformer");
+            add(Box::new(made), "PatchJson6902Transformer", asked);
         }
-        for replica in &k.replicas {
+        for (at, replica) in k.replicas.iter().enumerate() {
             let made = ReplicaCount::new(replica, &config.replicas);
-            add(Box::new(made), "ReplicaCountTransformer");
+            let asked = Asked::at("replicas", at);
+            add(Box::new(made), "ReplicaCountTransformer", asked);
         }
-        for image in &k.images {
-            add(
-                Box::new(ImageTag::new(image, &config.images)),
-                "ImageTagTransformer",
-            );
+        for (at, image) in k.images.iter().enumerate() {
+            let made = ImageTag::new(image, &config.images);
+            let asked = Asked::at("images", at);
+            add(Box::new(made), "ImageTagTransformer", asked);
         }
         if !k.replacements.is_empty() {
+            let asked = Asked::by("replacements");
             let made = Replacements::new(&k.replacements, &self.loader);
             let made = made.map_err(|error| {
                 let paths = k.replacements.iter().map(|it| {
@@ -173,8 +192,9 @@ impl<'a> Target<'a> {
                 });
                 let paths = Value::Array(paths.collect());
                 trouble(error, "ReplacementTransformer", "replacements", paths)
+                    .at(|| self.place(&asked))
             })?;
-            add(Box::new(made), "ReplacementTransformer");
+            add(Box::new(made), "ReplacementTransformer", asked);
         }
         Ok(all)
     }

@@ -12,7 +12,7 @@ use crate::generate;
 use crate::helm;
 use crate::node::Node;
 use crate::origin::{ConfiguredBy, Origin};
-use crate::plugin::{Generated, Generator, Transforming};
+use crate::plugin::{Asked, Generated, Generator, Transforming};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 use crate::transform::namespace::Subjects;
@@ -95,13 +95,18 @@ impl<'a> Target<'a> {
                         return Err(fail(Error::new(format!("plugin {id} not a generator"))));
                     }
                 };
-            all.push(Generated { generator, origin });
+            all.push(Generated {
+                generator,
+                origin,
+                asked: Asked::plugin("generators", id.to_string()),
+            });
         }
         Ok(all)
     }
 
     pub(super) fn external_transformers(
         &mut self,
+        field: &'static str,
         paths: &[String],
         build: &mut Build<'a>,
     ) -> Result<Vec<Transforming<'a>>> {
@@ -119,6 +124,7 @@ impl<'a> Target<'a> {
             all.push(Transforming {
                 transformer,
                 origin,
+                asked: Asked::plugin(field, id.to_string()),
             });
         }
         Ok(all)
@@ -175,6 +181,7 @@ impl<'a> Target<'a> {
     }
 
     fn make_builtin(&self, kind: &str, config: &[u8], build: &Build<'a>) -> Result<Plugin<'a>> {
+        build.options.tally.plugin(kind);
         let loader = Rc::clone(&self.loader);
         let transformer: Box<dyn Transformer> = match kind {
             "ConfigMapGenerator"

@@ -1,5 +1,7 @@
 //! Names, tags and digests of images.
 
+use std::cell::LazyCell;
+
 use regex::Regex;
 
 use crate::error::Result;
@@ -13,17 +15,62 @@ use crate::types::{FieldSpec, Image};
 
 pub(crate) struct ImageTag {
     image: Image,
-    /// Nothing if the name is no pattern; then no image has it.
-    regex: Option<Regex>,
+    name: Name,
     specs: Specs,
+}
+
+/// The name in a kustomization, which upstream puts into a regular expression.
+struct Name {
+    /// Whether dots, which stand for anything, are all that is special in it.
+    simple: Option<String>,
+    /// Made when needed; nothing if the name is no pattern, then no image has it.
+    regex: LazyCell<Option<Regex>, Box<dyn FnOnce() -> Option<Regex>>>,
+}
+
+impl Name {
+    fn new(name: &str) -> Self {
+        const REST: &str = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
+        let simple = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'/' | b'.');
+        let pattern = format!("^{name}{REST}");
+        Self {
+            simple: name.bytes().all(simple).then(|| name.to_owned()),
+            regex: LazyCell::new(Box::new(move || regexp::compile(&pattern).ok())),
+        }
+    }
+
+    fn is_of(&self, image: &str) -> bool {
+        if let Some(name) = &self.simple
+            && image.is_ascii()
+        {
+            let same = |(own, other): (u8, u8)| own == other || own == b'.' && other != b'\n';
+            return image.len() >= name.len()
+                && name.bytes().zip(image.bytes()).all(same)
+                && is_rest(&image[name.len()..]);
+        }
+        self.regex.as_ref().is_some_and(|it| it.is_match(image))
+    }
+}
+
+/// What the end of the regular expression says.
+fn is_rest(text: &str) -> bool {
+    let skip = |text: &'_ str| -> usize {
+        let own = |it: &u8| it.is_ascii_alphanumeric() || b"_.{}-".contains(it);
+        text.bytes().take_while(own).count()
+    };
+    let mut rest = text;
+    for mark in [":", "@sha256:"] {
+        if let Some(after) = rest.strip_prefix(mark) {
+            rest = &after[skip(after)..];
+        }
+    }
+    rest.is_empty()
 }
 
 impl ImageTag {
     pub(crate) fn new(image: &Image, specs: &[FieldSpec]) -> Self {
-        const REST: &str = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
         Self {
             image: image.clone(),
-            regex: regexp::compile(&format!("^{}{REST}", image.name)).ok(),
+            name: Name::new(&image.name),
             specs: specs.iter().collect(),
         }
     }
@@ -31,7 +78,7 @@ impl ImageTag {
     fn set(&self, node: &mut Node) -> Result<()> {
         node.expect(Kind::Scalar)?;
         let value = node.raw();
-        if !self.regex.as_ref().is_some_and(|it| it.is_match(value)) {
+        if !self.name.is_of(value) {
             return Ok(());
         }
         let (mut name, mut tag, mut digest) = split(value);
@@ -107,7 +154,7 @@ impl Transformer for ImageTag {
 }
 
 /// Name, tag and digest.
-fn split(image: &str) -> (String, String, String) {
+pub(crate) fn split(image: &str) -> (String, String, String) {
     let slash = image.find('/').unwrap_or(0);
     let rest = &image[slash..];
     let at = rest.find('@').map(|at| at + slash);

@@ -7,7 +7,7 @@ use crate::decode::{List, go_struct};
 use crate::error::{Error, Result, Wrap as _, quote};
 use crate::id::ResId;
 use crate::loader::Loader;
-use crate::node::{Kind, Node, meta_map_matches, smarter_split};
+use crate::node::{Data, Kind, Node, check_depth, meta_map_matches, smarter_split};
 use crate::resmap::{ResMap, SelectorRegex, label_selector};
 use crate::resource::Resource;
 use crate::schema::Schema;
@@ -15,6 +15,9 @@ use crate::transform::Transformer;
 use crate::types::{FieldOptions, Replacement, Selector, Target};
 
 const DEFAULT_PATH: &str = "metadata.name";
+
+/// In bytes, roughly.
+const MAX_COPIED: usize = 64 << 20;
 
 pub(crate) struct Replacements {
     all: Vec<Replacement>,
@@ -68,6 +71,7 @@ impl Replacements {
 
 impl Transformer for Replacements {
     fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
+        let mut left = MAX_COPIED;
         for replacement in &self.all {
             let from = replacement.source_value.is_some() || replacement.source.is_some();
             if !from || !replacement.targets.given {
@@ -77,7 +81,7 @@ impl Transformer for Replacements {
             }
             let value = source_value(map, replacement)?;
             for target in &replacement.targets {
-                apply(map.list_mut(), &value, target)?;
+                apply(map.list_mut(), &value, target, &mut left)?;
                 map.settle();
             }
         }
@@ -155,7 +159,7 @@ fn ids(resource: &Resource) -> impl Iterator<Item = ResId> {
     std::iter::once(resource.current_id()).chain(resource.previous_ids())
 }
 
-fn apply(list: &mut [Resource], value: &Node, target: &Target) -> Result<()> {
+fn apply(list: &mut [Resource], value: &Node, target: &Target, left: &mut usize) -> Result<()> {
     let Some(select) = &target.select else {
         return Err(Error::new("target must specify resources to select"));
     };
@@ -195,13 +199,13 @@ fn apply(list: &mut [Resource], value: &Node, target: &Target) -> Result<()> {
                     || by_id && ids(resource).any(|id| matches(regex, &id))
             });
         if !is_rejected {
-            copy_to(&mut resource.node, value, target)?;
+            copy_to(&mut resource.node, value, target, left)?;
         }
     }
     Ok(())
 }
 
-fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
+fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> Result<()> {
     let default = [DEFAULT_PATH.to_owned()];
     let paths: &[String] = if target.field_paths.is_empty() {
         &default
@@ -212,7 +216,9 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
     for path in paths {
         let create = options.filter(|it| it.create).map(|_| value.kind());
         let parts = smarter_split(path, '.');
+        check_depth(parts.len(), value)?;
         if structured::set(node, value, &parts, create) {
+            pay(left, value)?;
             continue;
         }
         let missing = || {
@@ -228,7 +234,8 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
         };
         let mut problem = None;
         let count = node.visit_matches(&parts, create, &mut |field| {
-            set(field, value, options).inspect_err(|error| problem = Some(error.clone()))
+            let done = pay(left, value).and_then(|()| set(field, value, options));
+            done.inspect_err(|error| problem = Some(error.clone()))
         });
         if let Some(problem) = problem {
             return Err(problem);
@@ -238,6 +245,27 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Values that are copied into themselves double each time.
+fn pay(left: &mut usize, copied: &Node) -> Result<()> {
+    fn size(node: &Node) -> usize {
+        let inside = match &node.data {
+            Data::Scalar(text) => text.len(),
+            Data::Seq(items) => items.iter().map(size).sum(),
+            Data::Map(pairs) => pairs.iter().map(|(k, v)| size(k) + size(v)).sum(),
+        };
+        inside + size_of::<Node>()
+    }
+    match left.checked_sub(size(copied)) {
+        Some(rest) => {
+            *left = rest;
+            Ok(())
+        }
+        None => Err(Error::new(format!(
+            "replacements copy more than {MAX_COPIED} bytes"
+        ))),
+    }
 }
 
 fn set(field: &mut Node, value: &Node, options: Option<&FieldOptions>) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::decode::{List, decode_yaml, go_struct};
 use crate::error::{Error, Result};
 use crate::loader::Loader;
-use crate::node::{Kind, Node};
+use crate::node::{Kind, Node, check_depth};
 use crate::paths;
 use crate::resmap::ResMap;
 use crate::schema::Schema;
@@ -67,6 +67,7 @@ impl ValueAdd {
                 _ => fields.push(part.to_owned()),
             }
         }
+        check_depth(fields.len(), &Node::plain(""))?;
         let Some(found) = node.lookup_create(&fields, Kind::Scalar)? else {
             return Ok(());
         };

@@ -62,7 +62,6 @@ const HINTS: &[(&str, &str)] = &[
     ("delete-collection-workers", LEAVE_OUT),
     ("disable-http2-serving", "HTTP/2 is always on offer, HTTP/1.1 too"),
     ("disabled-metrics", LEAVE_OUT),
-    ("egress-selector-config-file", "connections go out directly"),
     ("emulated-version", "the version is 1.37, `pilothouse version` tells it"),
     ("emulation-*", "the version is 1.37, `pilothouse version` tells it"),
     ("enable-aggregator-routing", "other API servers cannot be aggregated yet"),
@@ -78,8 +77,7 @@ const HINTS: &[(&str, &str)] = &[
     ("kubernetes-service-node-port", "the Service kubernetes has a cluster IP"),
     ("lease-reuse-duration-seconds", LEAVE_OUT),
     ("livez-grace-period", "leave it out: /livez is true from the start"),
-    ("log-*", "use -v; structured logs come later"),
-    ("logging-format", "use -v; structured logs come later"),
+    ("log-*", "lines go to stderr; see -v and --logging-format"),
     ("max-connection-bytes-per-sec", LEAVE_OUT),
     ("min-compatibility-version", "the version is 1.37, `pilothouse version` tells it"),
     ("oidc-*", "use --token-auth-file, client certificates or service accounts"),
@@ -100,7 +98,6 @@ const HINTS: &[(&str, &str)] = &[
     ("strict-transport-security-directives", LEAVE_OUT),
     ("tls-curve-preferences", LEAVE_OUT),
     ("tls-sni-cert-key", "there is one certificate: --tls-cert-file"),
-    ("tracing-config-file", "there are no traces yet"),
     ("watch-cache*", "leave it out: all is read from memory"),
 ];
 

@@ -1,6 +1,5 @@
 //! Certificates that change on the disk are taken up without a restart, as kube-apiserver does.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use apiserver::tls::{ClientAuthority, Serving};
 use auth::pki::CertifiedKey;
+use telemetry::logs::{self, Field, SERVER};
 
 use super::setup::{certificates, key};
 
@@ -88,11 +88,20 @@ fn use_authorities(reload: &Reload, found: &[u8]) -> anyhow::Result<()> {
 }
 
 fn say(flag: &str, outcome: Option<anyhow::Result<()>>) {
-    let text = match outcome {
-        Some(Ok(())) => format!("{flag}: the file changed and is in use for new connections"),
-        Some(Err(error)) => format!("warning: {flag}: the file changed and is not used: {error:#}"),
-        None => format!("warning: {flag}: the file cannot be read, the old one stays in use"),
-    };
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let flag = ("flag", Field::Text(flag));
+    match outcome {
+        Some(Ok(())) => {
+            let text = "the file changed and is in use for new connections";
+            logs::info(&SERVER, text, &[flag]);
+        }
+        Some(Err(error)) => {
+            let why = format!("{error:#}");
+            let text = "the file changed and is not used";
+            logs::error(&SERVER, text, &[flag, ("err", Field::Text(&why))]);
+        }
+        None => {
+            let text = "the file cannot be read, the old one stays in use";
+            logs::error(&SERVER, text, &[flag]);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use admission::Setup;
+use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::authenticate::Authentication;
 use apiserver::documents::Documents;
@@ -61,6 +62,7 @@ pub(super) fn config(
     options: Options,
     clients: ClientAuthority,
     rbac: &Arc<Rbac>,
+    targets: Arc<Targets>,
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -99,6 +101,7 @@ pub(super) fn config(
     };
     Ok(Config {
         store: options.store,
+        tracer: options.tracer,
         authentication: Authentication {
             clients: Some(clients),
             ways: Authenticator {
@@ -119,11 +122,13 @@ pub(super) fn config(
         admission: options.admission.chain(&Setup {
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
-            targets: Arc::default(),
+            targets,
             conditions: None,
+            metrics: Arc::new(admission::Metrics::new(&options.metrics)),
         }),
         documents,
         settings: options.settings,
+        metrics: options.metrics,
     })
 }
 

@@ -1,10 +1,13 @@
 //! How webhooks are reached: by their service, over connections that are kept, all at once.
 
+use egress::Selector;
 use json::{Value, json};
+use testkit::collector::Listen;
+use testkit::proxy::Proxy;
 
 use crate::hook::{Hook, Reply, allow, deny};
 use crate::world::{World, refusal};
-use crate::{CONFIGMAPS, configmap, register, webhook};
+use crate::{CONFIGMAPS, configmap, register, unregister, webhook};
 
 /// An address of this machine that is not loopback's. Nothing is sent.
 fn own_address() -> Option<String> {
@@ -119,4 +122,44 @@ async fn connections_are_kept_and_all_are_asked_at_once() {
     register(&world, "Validating", "w", webhooks).await;
     world.make(CONFIGMAPS, configmap("late")).await;
     assert_eq!(both.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn the_clusters_network_may_be_behind_a_proxy() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let socket = folder.path().join("proxy.sock");
+    let proxy = Proxy::on(&Listen::Socket(socket.clone()), None);
+    let selector = format!(
+        "apiVersion: apiserver.k8s.io/v1beta1\nkind: EgressSelectorConfiguration\negressSelections:\n\
+         - name: cluster\n  connection: {{proxyProtocol: HTTPConnect, transport: {{uds: {{udsName: {}}}}}}}\n",
+        socket.display()
+    );
+    let selector = Selector::parse(selector.as_bytes()).expect("a selector");
+    let world = World::with(move |options| options.egress = selector).await;
+    let hook = Hook::start(|_, _| deny("seen")).await;
+    let client = hook.url("/");
+    let webhooks = vec![webhook(client, Value::Null)];
+    register(&world, "Validating", "v", webhooks).await;
+    let ask = async || refusal(world.create(CONFIGMAPS, configmap("one")).await);
+    assert!(ask().await.contains("seen"));
+    let asked = proxy.asked();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].ends_with(&format!(":{}", hook.port)), "{asked:?}");
+    // Of one that is not reached through it, what the proxy says is told.
+    proxy.refuse(403);
+    let client = json!({"url": "https://127.0.0.1:1/", "caBundle": (&hook.bundle)});
+    unregister(&world, "Validating", "v").await;
+    register(
+        &world,
+        "Validating",
+        "w",
+        vec![webhook(client, Value::Null)],
+    )
+    .await;
+    let said = ask().await;
+    let want = format!(
+        "proxy error from {} while dialing 127.0.0.1:1, code 403: 403 No",
+        socket.display()
+    );
+    assert!(said.contains(&want), "{said}");
 }

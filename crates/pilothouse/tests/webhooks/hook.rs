@@ -33,10 +33,14 @@ pub(crate) struct Hook {
     pub(crate) bundle: String,
     /// What it was asked, in order.
     pub(crate) asked: Arc<Mutex<Vec<Value>>>,
+    /// The `traceparent` of each question, empty if it had none.
+    #[allow(dead_code, reason = "each story uses its part")]
+    pub(crate) parents: Arc<Mutex<Vec<String>>>,
     /// How many connections were made to it.
     pub(crate) connections: Arc<Mutex<usize>>,
 }
 
+type Heard = (Arc<Mutex<Vec<Value>>>, Arc<Mutex<Vec<String>>>);
 type Answer = Arc<dyn Fn(&str, &Value) -> Reply + Send + Sync>;
 
 impl Hook {
@@ -67,11 +71,13 @@ impl Hook {
             port,
             bundle: base64::prelude::BASE64_STANDARD.encode(&root.certificate),
             asked: Arc::default(),
+            parents: Arc::default(),
             connections: Arc::default(),
         };
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let (asked, count) = (hook.asked.clone(), hook.connections.clone());
-        tokio::spawn(accept(listener, acceptor, Arc::new(answer), asked, count));
+        let heard = (hook.asked.clone(), hook.parents.clone());
+        let count = hook.connections.clone();
+        tokio::spawn(accept(listener, acceptor, Arc::new(answer), heard, count));
         hook
     }
 
@@ -89,18 +95,18 @@ async fn accept(
     listener: TcpListener,
     acceptor: TlsAcceptor,
     answer: Answer,
-    asked: Arc<Mutex<Vec<Value>>>,
+    heard: Heard,
     connections: Arc<Mutex<usize>>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         *connections.lock().expect("no panic") += 1;
-        let (acceptor, answer, asked) = (acceptor.clone(), answer.clone(), asked.clone());
+        let (acceptor, answer, heard) = (acceptor.clone(), answer.clone(), heard.clone());
         tokio::spawn(async move {
             let Ok(stream) = acceptor.accept(stream).await else {
                 return;
             };
             let service =
-                service_fn(move |request| respond(request, answer.clone(), asked.clone()));
+                service_fn(move |request| respond(request, answer.clone(), heard.clone()));
             let server = hyper::server::conn::http1::Builder::new();
             let _ = server.serve_connection(TokioIo::new(stream), service).await;
         });
@@ -110,9 +116,13 @@ async fn accept(
 async fn respond(
     request: Request<Incoming>,
     answer: Answer,
-    asked: Arc<Mutex<Vec<Value>>>,
+    (asked, parents): Heard,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let path = request.uri().path().to_owned();
+    let parent = request.headers().get("traceparent");
+    let parent = parent.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let parent = parent.to_owned();
+    parents.lock().expect("no panic").push(parent);
     let body = request.into_body().collect().await?.to_bytes();
     let review = json::parse(&body).unwrap_or_default();
     asked.lock().expect("no panic").push(review.clone());

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use hyper::http::uri::PathAndQuery;
 use prost::Message;
+use telemetry::trace;
 use tokio_stream::Stream;
 use tonic::client::Grpc;
 use tonic::metadata::AsciiMetadataValue;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
+
+use super::Dial;
 
 /// etcd's own limits bound its answers; the 4 MiB that gRPC clients take by default is below one page of a list.
 const MAX_MESSAGE: usize = i32::MAX as usize;
@@ -24,6 +27,7 @@ pub struct Options {
     /// A member without a leader refuses at once.
     pub require_leader: bool,
     pub tls: Option<ClientTlsConfig>,
+    pub dial: Option<Dial>,
 }
 
 /// One connection to one member, shared by all clones. It is made when it is needed, and again when it is lost.
@@ -49,8 +53,12 @@ impl Client {
         if let Some(timeout) = options.connect_timeout {
             endpoint = endpoint.connect_timeout(timeout);
         }
+        let channel = match &options.dial {
+            None => endpoint.connect_lazy(),
+            Some(dial) => endpoint.connect_with_connector_lazy(dial.clone()),
+        };
         Ok(Self {
-            grpc: Grpc::new(endpoint.connect_lazy()).max_decoding_message_size(MAX_MESSAGE),
+            grpc: Grpc::new(channel).max_decoding_message_size(MAX_MESSAGE),
             require_leader: options.require_leader,
         })
     }
@@ -64,11 +72,19 @@ impl Client {
         Q: Message + 'static,
         A: Message + Default + 'static,
     {
-        let (mut grpc, request) = (self.grpc.clone(), self.request(message));
+        let (mut grpc, mut request) = (self.grpc.clone(), self.request(message));
         async move {
+            let call = trace::span(method.trim_start_matches('/')).client();
+            call.set("rpc.system.name", || "grpc");
+            call.set("rpc.method", || method.trim_start_matches('/'));
+            go_along(&mut request);
             grpc.ready().await.map_err(unready)?;
             let answer = grpc.unary(request, path(method), ProstCodec::default());
-            answer.await.map(Response::into_inner)
+            let answer = answer.await.map(Response::into_inner);
+            if answer.is_err() {
+                call.fail();
+            }
+            answer
         }
     }
 
@@ -96,6 +112,18 @@ impl Client {
             request.metadata_mut().insert("hasleader", yes);
         }
         request
+    }
+}
+
+/// The trace that the call is a part of, if there is one.
+fn go_along<T>(request: &mut Request<T>) {
+    let Some(outgoing) = trace::outgoing() else {
+        return;
+    };
+    for (name, value) in outgoing.headers() {
+        if let Ok(value) = AsciiMetadataValue::try_from(value) {
+            request.metadata_mut().insert(name, value);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod frozen;
 mod lost;
 mod no_space;
 mod prefix;
+mod proxy;
 mod restart;
 mod shared;
 mod tls;

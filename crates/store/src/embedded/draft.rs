@@ -118,6 +118,8 @@ impl<'a> Batch<'a> {
         Ok(Committed {
             revision: self.done.draft.revision(),
             previous,
+            // Not known before the batch is whole.
+            batch: 0,
         })
     }
 

@@ -21,6 +21,16 @@ pub(super) fn analyze(value: &str, legacy: bool) -> Analysis {
             ..Analysis::default()
         };
     }
+    let common = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.' | b'/');
+    if text[0] != b'-' && text[0] != b'.' && text.iter().all(common) {
+        return Analysis {
+            multiline: false,
+            flow_plain: true,
+            block_plain: true,
+            single_quoted: true,
+            block: true,
+        };
+    }
     let marker = text.starts_with(b"---") || text.starts_with(b"...");
     let mut block_indicators = marker;
     let mut flow_indicators = marker;

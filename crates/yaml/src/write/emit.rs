@@ -19,14 +19,15 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event<'a> {
+pub(super) struct Event<'a, 'c> {
     pub(super) kind: Kind,
     pub(super) style: Style,
     pub(super) anchor: &'a str,
     /// In short form; empty where the reader will find it out.
     pub(super) tag: &'a str,
     pub(super) value: &'a str,
-    pub(super) comments: Comments<'a>,
+    /// Kept until their place comes; all else is written at once.
+    pub(super) comments: Comments<'c>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +39,7 @@ pub(super) struct Comments<'a> {
     pub(super) tail: &'a str,
 }
 
-impl Event<'_> {
+impl Event<'_, '_> {
     pub(super) fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -141,7 +142,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         }
     }
 
-    pub(super) fn emit(&mut self, event: &Event<'a>) -> Result {
+    pub(super) fn emit(&mut self, event: &Event<'_, 'a>) -> Result {
         self.analyze(event)?;
         match self.state {
             State::FirstDocumentStart => self.document_start(true),
@@ -170,7 +171,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         Ok(())
     }
 
-    fn analyze(&mut self, event: &Event<'a>) -> Result {
+    fn analyze(&mut self, event: &Event<'_, 'a>) -> Result {
         let take = |old: &mut &'a str, new: &'a str| {
             if !new.is_empty() {
                 *old = new;
@@ -286,7 +287,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         }
     }
 
-    fn flow_sequence(&mut self, event: &Event<'a>, turn: Turn) {
+    fn flow_sequence(&mut self, event: &Event<'_, 'a>, turn: Turn) {
         if turn == Turn::First {
             self.enter_flow("[");
         }
@@ -308,7 +309,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         self.after_flow_item();
     }
 
-    fn flow_mapping_key(&mut self, event: &Event<'a>, turn: Turn) {
+    fn flow_mapping_key(&mut self, event: &Event<'_, 'a>, turn: Turn) {
         if turn == Turn::First {
             self.enter_flow("{");
         }
@@ -339,7 +340,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         }
     }
 
-    fn flow_mapping_value(&mut self, event: &Event<'a>, simple: bool) {
+    fn flow_mapping_value(&mut self, event: &Event<'_, 'a>, simple: bool) {
         if simple {
             self.write_indicator(":", false, false, false);
         } else {
@@ -354,7 +355,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         self.after_flow_item();
     }
 
-    fn block_sequence(&mut self, event: &Event<'a>, first: bool) {
+    fn block_sequence(&mut self, event: &Event<'_, 'a>, first: bool) {
         if first {
             let in_mapping = matches!(self.context, Context::Mapping | Context::SimpleKey);
             if self.legacy && in_mapping && !self.indention {
@@ -378,7 +379,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         self.foot_comment();
     }
 
-    fn block_mapping_key(&mut self, event: &Event<'a>, first: bool) {
+    fn block_mapping_key(&mut self, event: &Event<'_, 'a>, first: bool) {
         if first {
             self.increase_indent(false, false);
         }
@@ -403,7 +404,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         }
     }
 
-    fn block_mapping_value(&mut self, event: &Event<'a>, simple: bool) {
+    fn block_mapping_value(&mut self, event: &Event<'_, 'a>, simple: bool) {
         if simple {
             self.write_indicator(":", false, false, false);
         } else {
@@ -429,7 +430,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         self.foot_comment();
     }
 
-    fn node(&mut self, event: &Event<'a>, context: Context) {
+    fn node(&mut self, event: &Event<'_, 'a>, context: Context) {
         self.context = context;
         match event.kind {
             Kind::Alias => {
@@ -469,7 +470,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
     }
 
     /// Keys up to 128 bytes stand before a ':', longer ones behind a '?'.
-    fn is_simple_key(&self, event: &Event<'a>) -> bool {
+    fn is_simple_key(&self, event: &Event<'_, 'a>) -> bool {
         let tag = event.tag.len();
         let length = match event.kind {
             Kind::Alias => event.anchor.len(),
@@ -481,7 +482,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         length <= 128
     }
 
-    fn scalar_style(&self, event: &Event<'a>) -> Style {
+    fn scalar_style(&self, event: &Event<'_, 'a>) -> Style {
         let mut style = event.style;
         let simple_key = self.context == Context::SimpleKey;
         let flow = self.flow_level > 0;
@@ -510,7 +511,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
         style
     }
 
-    fn properties(&mut self, event: &Event<'a>) {
+    fn properties(&mut self, event: &Event<'_, 'a>) {
         if !event.anchor.is_empty() {
             self.write_indicator("&", true, false, false);
             self.write_name(event.anchor);

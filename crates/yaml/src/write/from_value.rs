@@ -2,7 +2,8 @@
 
 use json::{Number, Value};
 
-use super::values::{number_text, sorted};
+use super::order::sort;
+use super::values::number_text;
 use crate::resolve::{Rules, is_base60, tag_of};
 use crate::{Node, Style, is_non_string};
 
@@ -19,7 +20,9 @@ impl From<&Value> for Node {
             Value::String(text) => quoted(text),
             Value::Array(items) => Self::sequence(items.iter().map(Self::from)),
             Value::Object(object) => {
-                let pairs = sorted(object, Rules::V3).into_iter();
+                let mut pairs: Vec<_> = object.iter().map(|(k, v)| (k.as_str(), v)).collect();
+                sort(&mut pairs, Rules::V3);
+                let pairs = pairs.into_iter();
                 Self::mapping(pairs.map(|(key, value)| (quoted(key), Self::from(value))))
             }
         }

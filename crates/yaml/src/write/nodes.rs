@@ -100,7 +100,7 @@ fn write_tree<'a>(emitter: &mut Emitter<'a, '_>, root: &'a Node) -> Result<(), E
 }
 
 /// How a node starts (or, if it has no children, all of it).
-fn event_of<'a>(node: &'a Node, tail: &'a str, is_key: bool) -> Event<'a> {
+fn event_of<'a>(node: &'a Node, tail: &'a str, is_key: bool) -> Event<'a, 'a> {
     let collection = matches!(node.kind, Kind::Sequence | Kind::Mapping);
     let kind = match node.kind {
         Kind::Sequence => Is::SequenceStart(node.content.is_empty()),
@@ -141,7 +141,7 @@ fn written_tag<'a>(node: &'a Node, implied: &str) -> &'a str {
 }
 
 /// Leaves the tag out where the reader finds it again, by quoting if need be.
-fn scalar_tag<'a>(node: &'a Node, event: &mut Event<'a>) {
+fn scalar_tag<'a>(node: &'a Node, event: &mut Event<'a, '_>) {
     let plain = matches!(node.style, Style::Plain | Style::Flow);
     let mut quote = false;
     event.tag = &node.tag;

@@ -4,7 +4,45 @@ use std::cmp::Ordering;
 
 use crate::resolve::Rules;
 
-pub(super) fn natural(a: &str, b: &str, rules: Rules) -> Ordering {
+/// Puts pairs in the order of their keys.
+pub(super) fn sort<T: Copy>(pairs: &mut Vec<(&str, T)>, rules: Rules) {
+    // By bytes first, as upstream's order is not total; for the same reason not `sort_by`, which may panic on such.
+    pairs.sort_by_key(|(key, _)| *key);
+    if !pairs.iter().all(|(key, _)| is_common(key)) {
+        merge_sort(pairs, rules);
+    }
+}
+
+/// Whether the natural order of such keys is that of their bytes: no digits, and all else stands before the letters.
+fn is_common(key: &str) -> bool {
+    let common = |it: u8| it.is_ascii_alphabetic() || it < b'0' || (b':'..=b'@').contains(&it);
+    key.bytes().all(common)
+}
+
+fn merge_sort<T: Copy>(pairs: &mut Vec<(&str, T)>, rules: Rules) {
+    let mut width = 1;
+    while width < pairs.len() {
+        let mut merged = Vec::with_capacity(pairs.len());
+        for run in pairs.chunks(width * 2) {
+            let (mut a, mut b) = run.split_at(width.min(run.len()));
+            while let ([x, more_a @ ..], [y, more_b @ ..]) = (a, b) {
+                if natural(y.0, x.0, rules).is_lt() {
+                    merged.push(*y);
+                    b = more_b;
+                } else {
+                    merged.push(*x);
+                    a = more_a;
+                }
+            }
+            merged.extend_from_slice(a);
+            merged.extend_from_slice(b);
+        }
+        *pairs = merged;
+        width *= 2;
+    }
+}
+
+fn natural(a: &str, b: &str, rules: Rules) -> Ordering {
     if less(a, b, rules) {
         Ordering::Less
     } else if less(b, a, rules) {

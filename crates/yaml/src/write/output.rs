@@ -116,9 +116,25 @@ impl Emitter<'_, '_> {
         len
     }
 
+    /// As many characters as stand for nothing but themselves, one at least. Gives the bytes written.
+    pub(super) fn write_run(&mut self, text: &[u8], i: usize) -> usize {
+        let simple = |it: &&u8| matches!(it, b'!'..=b'&' | b'('..=b'~');
+        let len = text[i..].iter().take_while(simple).count();
+        if len == 0 {
+            return self.write_char(text, i);
+        }
+        self.out.extend_from_slice(&text[i..i + len]);
+        self.column += i64::try_from(len).unwrap_or(i64::MAX);
+        len
+    }
+
     fn write_all(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
-        self.column += i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+        let count = match text.len() {
+            1 => 1,
+            _ => text.chars().count(),
+        };
+        self.column += i64::try_from(count).unwrap_or(i64::MAX);
     }
 
     pub(super) fn write_break(&mut self, text: &[u8], i: usize) -> usize {
@@ -140,8 +156,10 @@ impl Emitter<'_, '_> {
         if self.foot_indent == indent {
             self.put_break();
         }
-        while self.column < indent {
-            self.put(b' ');
+        if self.column < indent {
+            let missing = usize::try_from(indent - self.column).unwrap_or(0);
+            self.out.resize(self.out.len() + missing, b' ');
+            self.column = indent;
         }
         self.whitespace = true;
         self.indention |= self.legacy;

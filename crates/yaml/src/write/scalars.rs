@@ -66,8 +66,10 @@ impl Emitter<'_, '_> {
                 }
                 if quoted && text[i] == b'\'' {
                     self.put(b'\'');
+                    i += self.write_char(text, i);
+                } else {
+                    i += self.write_run(text, i);
                 }
-                i += self.write_char(text, i);
                 self.indention = false;
                 (spaces, breaks) = (false, false);
             }

@@ -1,12 +1,72 @@
-//! JSON values to YAML, as `sigs.k8s.io/yaml` marshals them: keys in natural order, lines folded at 80 columns.
+//! Values to YAML, as `sigs.k8s.io/yaml` marshals them: keys in natural order, lines folded at 80 columns. Hot path.
 
-use json::{Number, Object, Value};
+use std::borrow::Cow;
+
+use json::{Number, Value};
 
 use super::emit::{Emitter, Event, Kind as Is};
-use super::order::natural;
+use super::order::sort;
 use super::{Options, SequenceStyle};
 use crate::resolve::{Rules, Scalar, format_float, is_base60, resolve};
 use crate::{Error, Style};
+
+/// What is written as a JSON value is.
+pub trait Tree: Sized {
+    fn shape(&self) -> Shape<'_, Self>;
+}
+
+/// One node of a [`Tree`].
+#[derive(Debug)]
+pub enum Shape<'a, T> {
+    /// Null, a boolean or a number, by its text.
+    Plain(Cow<'a, str>),
+    String(Cow<'a, str>),
+    Items(&'a [T]),
+    /// In any order.
+    Pairs(Vec<(&'a str, &'a T)>),
+}
+
+impl Tree for Value {
+    fn shape(&self) -> Shape<'_, Self> {
+        match self {
+            Self::Null => Shape::Plain("null".into()),
+            Self::Bool(it) => Shape::Plain(if *it { "true" } else { "false" }.into()),
+            Self::Number(it) => Shape::Plain(number_text(*it).into()),
+            Self::String(text) => Shape::String(text.as_str().into()),
+            Self::Array(items) => Shape::Items(items),
+            Self::Object(object) => {
+                Shape::Pairs(object.iter().map(|(k, v)| (k.as_str(), v)).collect())
+            }
+        }
+    }
+}
+
+/// What go-yaml v3 decodes from one scalar that has a tag, or an empty one for none and is plain. Nothing if the text is
+/// not of the tag, or no JSON.
+pub fn scalar_shape<'a, T>(tag: &str, text: &'a str) -> Option<Shape<'a, T>> {
+    let mut found = resolve(text, Rules::V3, matches!(tag, "" | "!!timestamp"));
+    if !tag.is_empty() && found.tag() != tag {
+        let Scalar::Int(it) = found else {
+            return None;
+        };
+        if tag != "!!float" {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a float was asked for")]
+        let float = it as f64;
+        found = Scalar::Float(float);
+    }
+    Some(match found {
+        Scalar::Null => Shape::Plain("null".into()),
+        Scalar::Bool(it) => Shape::Plain(if it { "true" } else { "false" }.into()),
+        Scalar::Int(it) => Shape::Plain(it.to_string().into()),
+        Scalar::Uint(it) => Shape::Plain(it.to_string().into()),
+        Scalar::Float(it) if it.is_finite() => Shape::Plain(number_text(Number::Float(it)).into()),
+        Scalar::Float(_) => return None,
+        Scalar::Timestamp(it) => Shape::String(it.to_rfc3339().into()),
+        Scalar::String => Shape::String(text.into()),
+    })
+}
 
 pub fn value_to_string(value: &Value) -> String {
     let mut out = Vec::new();
@@ -15,77 +75,23 @@ pub fn value_to_string(value: &Value) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-pub fn write_value(out: &mut Vec<u8>, value: &Value) {
+pub fn write_value(out: &mut Vec<u8>, value: &impl Tree) {
     let options = Options {
         indent: 2,
         sequences: SequenceStyle::Compact,
         width: Some(80),
     };
-    let mut numbers = Vec::new();
-    number_texts(value, &mut numbers);
     let mut emitter = Emitter::new(out, options, true);
-    let result = write_document(&mut emitter, value, &numbers);
+    let result = write_document(&mut emitter, value);
     debug_assert!(
         result.is_ok(),
         "values have no anchors, the only cause of errors"
     );
 }
 
-enum Open<'a> {
-    Items(std::slice::Iter<'a, Value>),
-    Pairs(std::vec::IntoIter<(&'a str, &'a Value)>),
-}
-
-/// The pairs of an object in the order they are written.
-pub(super) fn sorted(object: &Object, rules: Rules) -> Vec<(&str, &Value)> {
-    let mut pairs: Vec<_> = object.iter().map(|(k, v)| (k.as_str(), v)).collect();
-    // By bytes first, as upstream's order is not total; for the same reason not `sort_by`, which may panic on such.
-    pairs.sort_by_key(|(key, _)| *key);
-    merge_sort(&mut pairs, rules);
-    pairs
-}
-
-fn merge_sort<'a>(pairs: &mut Vec<(&'a str, &'a Value)>, rules: Rules) {
-    let mut width = 1;
-    while width < pairs.len() {
-        let mut merged = Vec::with_capacity(pairs.len());
-        for run in pairs.chunks(width * 2) {
-            let (mut a, mut b) = run.split_at(width.min(run.len()));
-            while let ([x, more_a @ ..], [y, more_b @ ..]) = (a, b) {
-                if natural(y.0, x.0, rules).is_lt() {
-                    merged.push(*y);
-                    b = more_b;
-                } else {
-                    merged.push(*x);
-                    a = more_a;
-                }
-            }
-            merged.extend_from_slice(a);
-            merged.extend_from_slice(b);
-        }
-        *pairs = merged;
-        width *= 2;
-    }
-}
-
-/// The texts of all numbers in the order they are written, so that events can borrow them.
-fn number_texts(value: &Value, texts: &mut Vec<String>) {
-    let mut open = vec![Open::Items(std::slice::from_ref(value).iter())];
-    while let Some(top) = open.last_mut() {
-        let next = match top {
-            Open::Items(items) => items.next(),
-            Open::Pairs(pairs) => pairs.next().map(|(_, value)| value),
-        };
-        match next {
-            None => _ = open.pop(),
-            Some(Value::Number(number)) => texts.push(number_text(*number)),
-            Some(Value::Array(items)) => open.push(Open::Items(items.iter())),
-            Some(Value::Object(object)) => {
-                open.push(Open::Pairs(sorted(object, Rules::V2).into_iter()));
-            }
-            Some(_) => {}
-        }
-    }
+enum Open<'a, T> {
+    Items(std::slice::Iter<'a, T>),
+    Pairs(std::vec::IntoIter<(&'a str, &'a T)>),
 }
 
 /// A float goes through JSON first, where one without a fraction looks like an integer.
@@ -103,34 +109,31 @@ pub(super) fn number_text(number: Number) -> String {
     }
 }
 
-fn write_document<'a>(
-    emitter: &mut Emitter<'a, '_>,
-    value: &'a Value,
-    numbers: &'a [String],
-) -> Result<(), Error> {
-    let mut numbers = numbers.iter();
+fn write_document<T: Tree>(emitter: &mut Emitter<'_, '_>, root: &T) -> Result<(), Error> {
     emitter.emit(&Event::new(Is::DocumentStart))?;
-    let mut open: Vec<Open<'a>> = Vec::new();
-    let mut next = Some(value);
+    let mut open: Vec<Open<'_, T>> = Vec::new();
+    let mut next = Some(root);
     loop {
         if let Some(value) = next.take() {
             let mut event = Event::new(Is::Scalar);
-            match value {
-                Value::Null => event.value = "null",
-                Value::Bool(true) => event.value = "true",
-                Value::Bool(false) => event.value = "false",
-                Value::Number(_) => event.value = numbers.next().map_or("null", String::as_str),
-                Value::String(text) => event = string(text),
-                Value::Array(items) => {
+            match value.shape() {
+                Shape::Plain(text) => {
+                    event.value = &text;
+                    emitter.emit(&event)?;
+                }
+                Shape::String(text) => emitter.emit(&string(&text))?,
+                Shape::Items(items) => {
                     event.kind = Is::SequenceStart(items.is_empty());
+                    emitter.emit(&event)?;
                     open.push(Open::Items(items.iter()));
                 }
-                Value::Object(object) => {
-                    event.kind = Is::MappingStart(object.is_empty());
-                    open.push(Open::Pairs(sorted(object, Rules::V2).into_iter()));
+                Shape::Pairs(mut pairs) => {
+                    event.kind = Is::MappingStart(pairs.is_empty());
+                    emitter.emit(&event)?;
+                    sort(&mut pairs, Rules::V2);
+                    open.push(Open::Pairs(pairs.into_iter()));
                 }
             }
-            emitter.emit(&event)?;
         }
         let end = match open.last_mut() {
             None => break,
@@ -155,12 +158,14 @@ fn write_document<'a>(
 }
 
 /// Quoted if it would be read as something else.
-fn string(text: &str) -> Event<'_> {
+fn string(text: &str) -> Event<'_, 'static> {
     let mut event = Event::new(Is::Scalar);
     event.value = text;
     if text.contains('\n') {
         event.style = Style::Literal;
-    } else if resolve(text, Rules::V2, true) != Scalar::String || is_base60(text) {
+    } else if resolve(text, Rules::V2, true) != Scalar::String
+        || text.contains(':') && is_base60(text)
+    {
         event.style = Style::DoubleQuoted;
     }
     event

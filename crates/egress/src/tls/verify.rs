@@ -1,4 +1,4 @@
-//! As rustls verifies servers, but for those that are trusted by their very certificate: many a webhook signs its own,
+//! As rustls verifies servers, but for those that are trusted by their very certificate: many a server signs its own,
 //! and marks it as an authority. Go takes them; rustls refuses an authority as a server.
 
 use std::sync::Arc;

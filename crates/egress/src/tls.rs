@@ -1,49 +1,68 @@
-//! Whom to believe, and what Go says of those it does not believe.
+//! Whom to believe, whom to be, and what Go says of those it does not believe.
+
+mod verify;
 
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use base64::Engine as _;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 
-use super::verify::Verifier;
+use verify::Verifier;
 
 const NO_PEM: &str = "unable to load root certificates: unable to parse bytes as PEM block";
 
-/// Trusts the bundle, or what the system trusts if there is none.
-pub(super) fn config(bundle: &str) -> Result<Arc<ClientConfig>, String> {
-    let (roots, pinned) = if bundle.is_empty() {
-        (system().clone(), Vec::new())
-    } else {
-        let pem = base64::prelude::BASE64_STANDARD.decode(bundle);
-        let certificates = certificates(&pem.map_err(|_| NO_PEM)?)?;
-        let mut roots = RootCertStore::empty();
-        for certificate in &certificates {
-            roots.add(certificate.clone()).map_err(|_| NO_PEM)?;
+/// A certificate to show, and its key, both in PEM.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'a> {
+    pub certificate: &'a [u8],
+    pub key: &'a [u8],
+}
+
+/// Trusts the bundle in PEM, or what the system trusts if there is none.
+pub fn config(
+    bundle: Option<&[u8]>,
+    identity: Option<Identity<'_>>,
+    protocols: &[&[u8]],
+) -> Result<Arc<ClientConfig>, String> {
+    let (roots, pinned) = match bundle {
+        None => (system().clone(), Vec::new()),
+        Some(pem) => {
+            let certificates = certificates(pem).ok_or(NO_PEM)?;
+            let mut roots = RootCertStore::empty();
+            for certificate in &certificates {
+                roots.add(certificate.clone()).map_err(|_| NO_PEM)?;
+            }
+            (Arc::new(roots), certificates)
         }
-        (Arc::new(roots), certificates)
     };
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let verifier = Verifier::new(roots, pinned, &provider)?;
-    let mut config = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match identity {
+        None => builder.with_no_client_auth(),
+        Some(Identity { certificate, key }) => {
+            let what = "tls: failed to find any PEM data in certificate input";
+            let chain = certificates(certificate).ok_or(what)?;
+            let what = "tls: failed to find any PEM data in key input";
+            let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| what)?;
+            let with = builder.with_client_auth_cert(chain, key);
+            with.map_err(|error| format!("tls: {error}"))?
+        }
+    };
+    config.alpn_protocols = protocols.iter().map(|it| it.to_vec()).collect();
     Ok(Arc::new(config))
 }
 
-fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+/// All certificates of a text, if there are any.
+fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let all = all.map_err(|_| NO_PEM)?;
-    if all.is_empty() {
-        return Err(NO_PEM.into());
-    }
-    Ok(all)
+    all.ok().filter(|it| !it.is_empty())
 }
 
 fn system() -> &'static Arc<RootCertStore> {
@@ -56,7 +75,7 @@ fn system() -> &'static Arc<RootCertStore> {
 }
 
 /// As Go's client says it.
-pub(super) fn said(error: &io::Error) -> String {
+pub fn said(error: &io::Error) -> String {
     let found = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
     match found {
         Some(Error::InvalidCertificate(why)) => {

@@ -1,3 +1,5 @@
+//! Certificates for tests.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -6,7 +8,7 @@ use rcgen::{
     KeyPair, KeyUsagePurpose,
 };
 
-/// Files in PEM: a CA, what it signed for the members and for a client, and a CA nobody trusts.
+/// Files in PEM: a CA, what it signed for servers on loopback and for a client, and a CA nobody trusts.
 #[derive(Debug)]
 pub struct Certificates {
     pub ca: PathBuf,
@@ -18,16 +20,20 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    pub(super) fn make(directory: &Path) -> Self {
+    pub fn make(directory: &Path) -> Self {
         let write = |name: &str, pem: String| {
             let path = directory.join(name);
             fs::write(&path, pem).expect("write a certificate");
             path
         };
-        let ca = authority("etcd CA");
+        let ca = authority("test CA");
         // etcd connects to itself with the server's certificate: it is a client, too.
-        let (server_cert, server_key) = signed(&ca, "etcd server", vec!["127.0.0.1".into()]);
-        let (client_cert, client_key) = signed(&ca, "etcd client", Vec::new());
+        let (server_cert, server_key) = signed(
+            &ca,
+            "test server",
+            vec!["127.0.0.1".into(), "localhost".into()],
+        );
+        let (client_cert, client_key) = signed(&ca, "test client", Vec::new());
         Self {
             ca: write("ca.pem", ca.pem()),
             server_cert: write("server.pem", server_cert),

@@ -1,0 +1,264 @@
+//! Numbers that are there anyway, told when somebody reads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use json::Value;
+use telemetry::labels;
+use telemetry::metrics::{Collected, Counter, Desc, Family, Gauge, Registry, Stability};
+
+use super::own;
+use crate::documents;
+use crate::pipeline::Api;
+
+/// Has the registry ask the API for what it knows.
+pub fn follow(api: &Arc<Api>) {
+    let (registry, weak) = (&api.metrics.registry, Arc::downgrade(api));
+    let asked = |read: fn(&Api) -> Collected| {
+        let weak = weak.clone();
+        move || weak.upgrade().map_or_else(Vec::new, |api| read(&api))
+    };
+    let stable = |name, help| Desc::new(name, Stability::Stable, help);
+    registry.observe_gauge(
+        stable(
+            "apiserver_current_inflight_requests",
+            "The most requests that were served at the same time within the last second, by whether they change anything.",
+        ),
+        &["request_kind"],
+        asked(inflight),
+    );
+    registry.observe_gauge(
+        stable(
+            "apiserver_storage_objects",
+            "Objects that are stored, by resource; apiserver_resource_objects says the same with the group apart.",
+        )
+        .deprecated("1.34.0")
+        .cap(5000),
+        &["resource"],
+        asked(|api| objects(api, |group, resource| vec![joined(group, resource)])),
+    );
+    registry.observe_gauge(
+        Desc::new(
+            "apiserver_resource_objects",
+            Stability::Alpha,
+            "Objects that are stored, by group and resource.",
+        )
+        .cap(5000),
+        &["group", "resource"],
+        asked(|api| objects(api, |group, resource| vec![group.into(), resource.into()])),
+    );
+    registry.observe_gauge(
+        stable(
+            "apiserver_storage_size_bytes",
+            "Bytes that the store takes on disk.",
+        ),
+        &["storage_cluster_id"],
+        asked(|api| {
+            let size = api.store.stats().1.disk_bytes;
+            let size = size.map(|it| (vec!["etcd-0".to_owned()], float(it)));
+            size.into_iter().collect()
+        }),
+    );
+    let version = documents::version();
+    registry.observe_gauge(
+        Desc::new(
+            "kubernetes_build_info",
+            Stability::Beta,
+            "Always 1; the labels say which version of Kubernetes is served, and how it was built.",
+        ),
+        BUILD,
+        move || vec![(build(&version), 1.0)],
+    );
+    store(registry, &weak);
+    tokio::spawn(rotate(weak));
+}
+
+fn store(registry: &Registry, api: &Weak<Api>) {
+    let one = |read: fn(&Api) -> u64| {
+        let api = api.clone();
+        move || {
+            let value = api.upgrade().map(|api| float(read(&api)));
+            value.map(|it| (Vec::new(), it)).into_iter().collect()
+        }
+    };
+    registry.observe_gauge(
+        own("pilothouse_store_revision", "The newest revision."),
+        &[],
+        one(|api| api.store.stats().0.revision),
+    );
+    registry.observe_gauge(
+        own("pilothouse_store_keys", "Keys that are there."),
+        &[],
+        one(|api| api.store.stats().0.keys),
+    );
+    registry.observe_gauge(
+        own("pilothouse_store_watchers", "Watches on the store."),
+        &[],
+        one(|api| api.store.stats().0.watchers),
+    );
+    registry.observe_counter(
+        own(
+            "pilothouse_store_batches_total",
+            "Groups of changes that were made durable together.",
+        ),
+        &[],
+        one(|api| api.store.stats().1.batches),
+    );
+    registry.observe_counter(
+        own(
+            "pilothouse_store_transactions_total",
+            "Changes that were made durable.",
+        ),
+        &[],
+        one(|api| api.store.stats().1.transactions),
+    );
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is shown as a float")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// Requests that are served now; watches are none of them.
+#[derive(Debug, Default)]
+pub(crate) struct Inflight {
+    pub(crate) reading: HighWater,
+    pub(crate) writing: HighWater,
+}
+
+/// The most of something, second by second.
+#[derive(Debug, Default)]
+pub(crate) struct HighWater {
+    now: AtomicUsize,
+    before: AtomicUsize,
+}
+
+impl HighWater {
+    /// Hot path: mostly one read.
+    pub(crate) fn note(&self, used: usize) {
+        if self.now.load(Ordering::Relaxed) < used {
+            self.now.fetch_max(used, Ordering::Relaxed);
+        }
+    }
+
+    fn rotate(&self) {
+        let last = self.now.swap(0, Ordering::Relaxed);
+        self.before.store(last, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> usize {
+        let last = self.before.load(Ordering::Relaxed);
+        last.max(self.now.load(Ordering::Relaxed))
+    }
+}
+
+async fn rotate(api: Weak<Api>) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let Some(api) = api.upgrade() else {
+            return;
+        };
+        if *api.stop.borrow() {
+            return;
+        }
+        api.metrics.inflight.reading.rotate();
+        api.metrics.inflight.writing.rotate();
+    }
+}
+
+fn inflight(api: &Api) -> Collected {
+    let Inflight { reading, writing } = &api.metrics.inflight;
+    let kinds = [("mutating", writing), ("readOnly", reading)];
+    let kinds = kinds.map(|(kind, it)| (vec![kind.to_owned()], float(it.get() as u64)));
+    kinds.into()
+}
+
+/// Counts by the place where a resource is kept: what two groups share is counted once.
+fn objects(api: &Api, labels: fn(&str, &str) -> Vec<String>) -> Collected {
+    let (catalog, snapshot) = (api.catalog.load(), api.store.latest());
+    let all = catalog.preferred();
+    let kept = all.filter(|it| !it.prefix.is_empty() && it.stored.0 == it.group);
+    let counted = kept.map(|it| {
+        let count = snapshot.count(it.prefix.as_bytes());
+        (labels(&it.group, &it.plural), float(count as u64))
+    });
+    counted.collect()
+}
+
+fn joined(group: &str, resource: &str) -> String {
+    if group.is_empty() {
+        resource.to_owned()
+    } else {
+        format!("{resource}.{group}")
+    }
+}
+
+const BUILD: &[&str] = &[
+    "build_date",
+    "compiler",
+    "git_commit",
+    "git_tree_state",
+    "git_version",
+    "go_version",
+    "major",
+    "minor",
+    "platform",
+];
+
+fn build(version: &Value) -> Vec<String> {
+    let keys = [
+        "buildDate",
+        "compiler",
+        "gitCommit",
+        "gitTreeState",
+        "gitVersion",
+        "goVersion",
+        "major",
+        "minor",
+        "platform",
+    ];
+    let values = keys.map(|key| version.str_at(&[key]).unwrap_or_default().to_owned());
+    values.into()
+}
+
+labels!(pub(crate) Check { name, r#type });
+labels!(pub(crate) Checked { name, status, r#type });
+
+/// What health checks said.
+#[derive(Debug)]
+pub(crate) struct Health {
+    last: Family<Check<'static>, Gauge>,
+    total: Family<Checked<'static>, Counter>,
+}
+
+impl Health {
+    pub(super) fn new(registry: &Registry) -> Self {
+        let stable = |name, help| Desc::new(name, Stability::Stable, help);
+        Self {
+            last: registry.gauge(stable(
+                "kubernetes_healthcheck",
+                "What a health check said when it was last asked: 1 if all is well.",
+            )),
+            total: registry.counter(stable(
+                "kubernetes_healthchecks_total",
+                "How often a health check was asked, by what it said.",
+            )),
+        }
+    }
+
+    pub(crate) fn note(&self, name: &str, kind: &str, is_well: bool) {
+        let (value, status) = if is_well {
+            (1, "success")
+        } else {
+            (0, "error")
+        };
+        self.last.with(&Check { name, r#type: kind }).set(value);
+        let checked = Checked {
+            name,
+            status,
+            r#type: kind,
+        };
+        self.total.with(&checked).inc();
+    }
+}

@@ -1,0 +1,159 @@
+//! Hot path. Requests that reached a handler, sorted as upstream's `MonitorRequest` sorts them.
+//!
+//! The series of a request for a whole object are found by two numbers in the row of its resource; all others are
+//! looked up by their labels.
+
+mod labels;
+mod series;
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+use telemetry::Ids;
+use telemetry::metrics::{Counter, Family, Registry, Timer};
+
+use super::body;
+use crate::body::Body;
+use crate::pipeline::Ask;
+use crate::request::RequestInfo;
+use crate::{documents, verbs};
+
+pub(crate) use series::{RowSeries, Series};
+
+use labels::Reported;
+use series::{Families, Terminated};
+
+#[derive(Debug)]
+pub(crate) struct Requests {
+    families: Families,
+    terminations: Family<Terminated<'static>, Counter>,
+}
+
+/// What is known of a request while it is served.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub started: Timer,
+    /// None if nobody was there to handle it.
+    pub series: Option<Arc<Series>>,
+    /// Of the time, what webhooks took, in nanoseconds.
+    pub waited: u64,
+    /// This server asks itself.
+    pub own: bool,
+}
+
+impl Tally {
+    pub(crate) fn start() -> Self {
+        Self {
+            started: Timer::start(),
+            series: None,
+            waited: 0,
+            own: false,
+        }
+    }
+
+    /// Counts the request when all of its answer is on its way.
+    pub(crate) fn end(self, response: &mut Response<Body>, ids: Option<Ids>) {
+        let Some(series) = self.series else {
+            return;
+        };
+        let code = response.status();
+        if self.own {
+            series.count_own();
+        }
+        let ending = Ending {
+            series,
+            code,
+            started: self.started,
+            waited: self.waited,
+            ids,
+        };
+        match response.body_mut() {
+            Body::Full(bytes) => ending.record(bytes.len()),
+            Body::Chunks(_) | Body::Stream(_) => body::count(response.body_mut(), ending),
+        }
+    }
+}
+
+/// A request that waits for the end of its answer.
+#[derive(Debug)]
+pub(super) struct Ending {
+    series: Arc<Series>,
+    code: StatusCode,
+    started: Timer,
+    waited: u64,
+    ids: Option<Ids>,
+}
+
+impl Ending {
+    pub(super) fn record(&self, size: usize) {
+        let took = self.started.nanos();
+        self.series
+            .record(self.code, took, self.waited, size, self.ids);
+    }
+
+    pub(super) fn series(&self) -> &Series {
+        &self.series
+    }
+}
+
+impl Requests {
+    pub(super) fn new(registry: &Registry) -> Self {
+        Self {
+            families: Families::new(registry),
+            terminations: series::terminations(registry),
+        }
+    }
+
+    /// Where a request for a resource is counted.
+    pub(crate) fn resource(&self, ask: &Ask<'_>) -> Option<Arc<Series>> {
+        if !verbs::exists(ask) {
+            return None;
+        }
+        let reported = Reported::resource(ask)?;
+        match ask.resource.series.slot(&reported) {
+            Some(slot) => {
+                let found = slot.get_or_init(|| Arc::new(self.families.of(&reported)));
+                Some(found.clone())
+            }
+            None => Some(Arc::new(self.families.of(&reported))),
+        }
+    }
+
+    /// Where a request for something else is counted; upstream does so for a few paths only.
+    pub(crate) fn path(&self, request: &documents::Request<'_>) -> Option<Arc<Series>> {
+        let reported = Reported::path(request)?;
+        Some(Arc::new(self.families.of(&reported)))
+    }
+
+    /// Counts a request that was turned away because there are too many. What is not `served` goes without a name.
+    pub(crate) fn dropped(&self, info: &RequestInfo<'_>, parts: &Parts, served: bool) {
+        let code = StatusCode::TOO_MANY_REQUESTS;
+        let reported = Reported::unhandled(info, parts, served);
+        self.families.total(&reported, code).inc();
+        self.terminated(&reported, code);
+    }
+
+    /// Counts a request that took too long.
+    pub(crate) fn timed_out(&self, ask: &Ask<'_>) {
+        if let Some(reported) = Reported::resource(ask) {
+            self.terminated(&reported, StatusCode::GATEWAY_TIMEOUT);
+        }
+    }
+
+    /// Counts a request that the server ended in self-defence.
+    fn terminated(&self, reported: &Reported<'_>, code: StatusCode) {
+        self.terminations
+            .with(&Terminated {
+                code: code.as_str(),
+                component: reported.component,
+                group: reported.group,
+                resource: reported.resource,
+                scope: reported.scope.as_str(),
+                subresource: reported.subresource,
+                verb: reported.verb.as_str(),
+                version: reported.version,
+            })
+            .inc();
+    }
+}

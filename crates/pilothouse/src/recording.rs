@@ -1,0 +1,79 @@
+//! What a build uses is counted, if its user has nothing against it: between `kustomize`, which counts, and `usage`,
+//! which knows what to do with it.
+
+use std::io::IsTerminal as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::{Instant, SystemTime};
+
+use kustomize::{Error, Output, Tally};
+use usage::{Build, Outcome, Surroundings};
+
+pub(crate) struct Recording {
+    begun: Instant,
+    pub(crate) tally: Tally,
+    resources: Option<usize>,
+    outcome: Outcome,
+}
+
+impl Recording {
+    pub(crate) fn begin() -> Self {
+        Self {
+            begun: Instant::now(),
+            tally: Tally::default(),
+            resources: None,
+            outcome: Outcome::Failure,
+        }
+    }
+
+    pub(crate) fn built(&mut self, result: &Result<Output, Error>) {
+        (self.resources, self.outcome) = match result {
+            Ok(output) => (Some(output.len()), Outcome::Success),
+            Err(Error::Build(_) | Error::At { .. }) => (None, Outcome::Failure),
+            Err(Error::Http(_)) => (None, Outcome::Http),
+            Err(Error::Timeout(_)) => (None, Outcome::Timeout),
+        };
+    }
+
+    /// After the last byte of the result has been written: whoever waits for it waits no longer.
+    pub(crate) fn finish(self, success: bool) {
+        let outcome = match self.outcome {
+            Outcome::Success if !success => Outcome::Output,
+            outcome => outcome,
+        };
+        let counts = self.tally.counts();
+        let build = Build {
+            fields: counts.fields,
+            plugins: counts.plugins,
+            duration: self.begun.elapsed(),
+            resources: self.resources,
+            outcome,
+        };
+        usage::record(&build, &here(), &mut std::io::stderr(), start_sending);
+    }
+}
+
+/// This process, as `usage` sees it.
+pub(crate) fn here() -> Surroundings<'static> {
+    Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        interactive: std::io::stderr().is_terminal(),
+        now: SystemTime::now(),
+    }
+}
+
+/// Another process sends, so that nobody waits for the network. It outlives this one, and a Ctrl-C for this one.
+fn start_sending() {
+    let Ok(program) = std::env::current_exe() else {
+        return;
+    };
+    _ = Command::new(program)
+        // Whatever the program's file is called, as `kustomize` it would not know the command.
+        .arg0("pilothouse")
+        .args(["usage", "send"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+}

@@ -1,0 +1,72 @@
+//! Kubernetes' own list of its metrics.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use json::Value;
+
+use crate::parse::Family;
+
+pub(crate) struct Upstream(BTreeMap<String, Value>);
+
+/// None, and a line that says so, if the list is not here.
+pub(crate) fn read() -> Option<Upstream> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/kubernetes-metrics.yaml"
+    );
+    let Ok(text) = std::fs::read(path) else {
+        eprintln!("skipped: Kubernetes' list of its metrics is not here");
+        return None;
+    };
+    let all = yaml::to_json(&text).expect("the list is YAML");
+    let all = all.as_array().expect("a list").iter();
+    let all = all.map(|it| {
+        let part = |key| it.str_at(&[key]).filter(|it| !it.is_empty());
+        let parts = [part("namespace"), part("subsystem"), part("name")];
+        let name: Vec<_> = parts.into_iter().flatten().collect();
+        (name.join("_"), it.clone())
+    });
+    Some(Upstream(all.collect()))
+}
+
+impl Upstream {
+    /// Panics if it is not as upstream has it. Whether upstream has it at all.
+    pub(crate) fn compare(&self, family: &Family) -> bool {
+        let Family { name, labels, .. } = family;
+        let Some(theirs) = self.0.get(name) else {
+            let own = ["pilothouse_", "process_", "otel_"];
+            assert!(
+                own.iter().any(|it| name.starts_with(it)),
+                "whose is {name}?"
+            );
+            return false;
+        };
+        let kind = match theirs.str_at(&["type"]) {
+            Some("Custom") => "gauge".to_owned(),
+            kind => kind.expect("a type").to_ascii_lowercase(),
+        };
+        assert_eq!(family.kind, kind, "{name}");
+        let stability = theirs.str_at(&["stabilityLevel"]).expect("a level");
+        assert!(
+            family.help.starts_with(&format!("[{stability}] ")),
+            "{name}: {}",
+            family.help
+        );
+        let list = |key: &str| {
+            let all = theirs.get(key).and_then(Value::as_array);
+            all.map_or(&[][..], |it| it)
+        };
+        let texts = list("labels")
+            .iter()
+            .map(|it| it.as_str().expect("a label").to_owned());
+        assert_eq!(*labels, texts.collect::<BTreeSet<_>>(), "{name}");
+        let number = |text: &str| text.parse::<f64>().expect("a bound");
+        let ours: Vec<f64> = family.buckets.iter().map(|it| number(it)).collect();
+        let theirs: Vec<f64> = list("buckets")
+            .iter()
+            .map(|it| number(&json::to_string(it)))
+            .collect();
+        assert_eq!(ours, theirs, "{name}");
+        true
+    }
+}

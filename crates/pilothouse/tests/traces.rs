@@ -1,0 +1,109 @@
+//! Traces of requests, as whoever looks at them meets them. The tables are those that kube-apiserver's own integration test
+//! of tracing asks for, but for what is not here: an audit log, and etcd where the store is embedded.
+
+#[path = "traces/export.rs"]
+mod export;
+#[path = "webhooks/hook.rs"]
+#[allow(dead_code, reason = "other stories use the rest")]
+mod hook;
+#[path = "traces/tables.rs"]
+mod tables;
+#[path = "traces/trust.rs"]
+mod trust;
+#[path = "traces/webhooks.rs"]
+mod webhooks;
+#[path = "world/world.rs"]
+mod world;
+
+use std::sync::Arc;
+
+use apiserver::incoming::RequestBody;
+use apiserver::pipeline::Caller;
+use apiserver::server::Peer;
+use auth::User;
+use http::{Method, Request, Response, Version};
+use http_body_util::BodyExt as _;
+use json::Value;
+use telemetry::export::Item as _;
+use telemetry::otlp::{self, Span};
+use telemetry::trace::Sampling;
+use world::World;
+
+const ALL: u32 = 1_000_000;
+const AGENT: &str = "tracing.test/v1";
+
+/// A server that records so many of a million requests that nobody decided about.
+async fn world(per_million: u32) -> World {
+    let world = World::start().await;
+    let tracer = &world.server.api.tracer;
+    tracer.set(Some(Sampling { per_million }));
+    world
+}
+
+/// Somebody on the network.
+fn caller(name: &str, groups: &[&str]) -> Caller {
+    let user = Arc::new(User::new(name, groups));
+    Caller::Remote {
+        peer: Peer {
+            address: ([127, 0, 0, 1], 4711).into(),
+            certificates: Vec::new(),
+        },
+        trusted: true,
+        known: Some((user, (0, i64::MAX))),
+    }
+}
+
+fn admin() -> Caller {
+    caller("admin", &["system:masters", "system:authenticated"])
+}
+
+async fn ask(
+    world: &World,
+    caller: &Caller,
+    (method, path): (Method, &str),
+    headers: &[(&str, &str)],
+    body: &Value,
+) -> Response<apiserver::body::Body> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .version(Version::HTTP_2)
+        .header("user-agent", AGENT);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let (parts, ()) = request.body(()).expect("a request").into_parts();
+    let body = match body {
+        Value::Null => Vec::new(),
+        body => json::to_vec(body),
+    };
+    let body = RequestBody::Bytes(body.into());
+    world.server.api.handle(caller, parts, body).await
+}
+
+async fn text(response: Response<apiserver::body::Body>) -> String {
+    let body = response.into_body().collect().await;
+    let body = body.expect("bodies do not fail").to_bytes();
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// All that was recorded of our requests since the last time: each one's spans, in their order.
+fn recorded(world: &World) -> Vec<Vec<Span>> {
+    let queue = world.server.api.tracer.queue();
+    let all = std::iter::from_fn(|| queue.try_pop());
+    let all = all.map(|finished| {
+        let mut bytes = Vec::new();
+        finished.encode(&mut bytes);
+        otlp::scope_spans(&bytes).expect("what we write we read")
+    });
+    // The server asks itself things, too.
+    let is_ours = |it: &Span| it.text("user_agent.original") == AGENT;
+    all.filter(|spans| spans.iter().any(is_ours)).collect()
+}
+
+#[track_caller]
+fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+    let found = spans.iter().find(|it| it.name == name);
+    let names: Vec<_> = spans.iter().map(|it| &*it.name).collect();
+    found.unwrap_or_else(|| panic!("no span {name:?} among {names:?}"))
+}

@@ -1,0 +1,396 @@
+//! One request of each verb: which spans, with which attributes and events.
+
+use http::Method;
+use json::{Value, json};
+use telemetry::otlp::{self, Span};
+
+use crate::{ALL, World, admin, ask, named, recorded, world};
+
+const ACCEPT: &str = "application/vnd.kubernetes.protobuf, */*";
+const ENCODER: &str = r#"{"encodeGV":"v1","encoder":"protobuf","name":"versioning"}"#;
+
+/// A span's name, attributes (`*` for any value) and events.
+type Expected<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
+fn shown(value: Option<&otlp::Value>) -> String {
+    match value {
+        None => String::new(),
+        Some(otlp::Value::Text(text)) => text.clone(),
+        Some(otlp::Value::Int(number)) => number.to_string(),
+        Some(other) => format!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn check(spans: &[Span], (name, attributes, events): Expected<'_>) {
+    let span = named(spans, name);
+    for (key, expected) in attributes {
+        let found = shown(span.attribute(key));
+        let fits = match *expected {
+            "*" => !found.is_empty(),
+            expected => found == expected,
+        };
+        assert!(fits, "{name}: {key} is {found:?}, not {expected:?}");
+    }
+    let found: Vec<_> = span.events.iter().map(|it| &*it.name).collect();
+    let mut rest = found.iter();
+    for event in events {
+        assert!(
+            rest.any(|it| it == event),
+            "{name}: no {event:?} in its place among {found:?}"
+        );
+    }
+}
+
+/// What every request of a resource has.
+#[track_caller]
+fn check_frame(spans: &[Span], root: &str, path: &str, method: &str, verb: &str) {
+    let server: Expected<'_> = (
+        root,
+        &[
+            ("user_agent.original", "tracing.test/v1"),
+            ("url.path", path),
+            ("url.scheme", "https"),
+            ("http.request.method", method),
+            ("network.peer.address", "127.0.0.1"),
+            ("network.peer.port", "4711"),
+            ("network.protocol.version", "2"),
+            ("http.response.status_code", "*"),
+            ("http.target", "*"),
+            ("audit-id", "*"),
+        ],
+        &[],
+    );
+    check(spans, server);
+    let handler: Expected<'_> = (
+        verb,
+        &[
+            ("url", path),
+            ("user-agent", "tracing.test/v1"),
+            ("audit-id", "*"),
+            ("client", "127.0.0.1"),
+            ("accept", ACCEPT),
+            ("protocol", "HTTP/2.0"),
+            ("api-version", "v1"),
+            ("resource", "nodes"),
+            ("scope", "*"),
+            ("verb", "*"),
+        ],
+        &[],
+    );
+    check(spans, handler);
+    let root = named(spans, root);
+    assert_eq!(root.kind, 2);
+    // One root, that covers authentication too; the stations before the verb lie within each other.
+    assert!(spans.iter().all(|it| it.trace_id == root.trace_id));
+    assert_eq!(spans.iter().filter(|it| it.parent.is_none()).count(), 1);
+    assert_eq!(named(spans, "authentication").parent, root.span_id);
+    let mut above = root;
+    for name in [
+        "impersonation",
+        "priorityandfairness",
+        "authorization",
+        verb,
+    ] {
+        let span = named(spans, name);
+        assert_eq!(span.parent, above.span_id, "{name}");
+        assert!(above.start <= span.start && span.end <= above.end);
+        above = span;
+    }
+}
+
+fn answer<'a>(path: &'a str, method: &'a str) -> [(&'a str, &'a str); 6] {
+    [
+        ("url", path),
+        ("audit-id", "*"),
+        ("protocol", "HTTP/2.0"),
+        ("method", method),
+        ("mediaType", "application/vnd.kubernetes.protobuf"),
+        ("encoder", ENCODER),
+    ]
+}
+
+async fn one(world: &World, what: (Method, &str), content: &str, body: &Value) -> Vec<Span> {
+    recorded(world);
+    let headers = [("accept", ACCEPT), ("content-type", content)];
+    let response = ask(world, &admin(), what, &headers, body).await;
+    assert!(response.status().is_success(), "{}", response.status());
+    let mut traces = recorded(world);
+    assert_eq!(traces.len(), 1);
+    traces.pop().unwrap_or_default()
+}
+
+const NODES: &str = "/api/v1/nodes";
+const NODE: &str = "/api/v1/nodes/fake";
+const JSON: &str = "application/json";
+const WRITTEN: &[&str] = &["About to start writing response", "Write call succeeded"];
+
+#[tokio::test]
+async fn verbs() {
+    let world = world(ALL).await;
+    let node = json!({"metadata": {"name": "fake"}});
+
+    let spans = one(&world, (Method::POST, NODES), JSON, &node).await;
+    check_frame(&spans, "POST /api/v1/nodes", NODES, "POST", "Create");
+    let events = [
+        "limitedReadBody succeeded",
+        "About to convert to expected version",
+        "Conversion done",
+        "About to store object in database",
+        "Write to database call succeeded",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(
+        &spans,
+        (
+            "Create",
+            &[("verb", "POST"), ("scope", "resource")],
+            &events,
+        ),
+    );
+    let stored = [
+        ("audit-id", "*"),
+        ("key", "/minions/fake"),
+        ("type", "*core.Node"),
+        ("resource", "nodes"),
+    ];
+    let events = [
+        "About to Encode",
+        "Encode succeeded",
+        "TransformToStorage succeeded",
+        "Txn call succeeded",
+        "Decode succeeded",
+    ];
+    check(&spans, ("Create etcd3", &stored, &events));
+    check(&spans, ("SerializeObject", &answer(NODES, "POST"), WRITTEN));
+    check_commit(&world, &spans, "Create etcd3");
+    // Plugins in the process have spans too, which upstream's have not.
+    check(&spans, ("NamespaceLifecycle", &[("phase", "*")], &[]));
+
+    let spans = one(&world, (Method::GET, NODE), JSON, &Value::Null).await;
+    check_frame(&spans, "GET /api/v1/nodes/{:name}", NODE, "GET", "Get");
+    let events = [
+        "About to Get from storage",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(
+        &spans,
+        ("Get", &[("name", "fake"), ("verb", "GET")], &events),
+    );
+    let events = [
+        "Get call succeeded",
+        "TransformFromStorage succeeded",
+        "Decode succeeded",
+    ];
+    let key = [
+        ("audit-id", "*"),
+        ("key", "/minions/fake"),
+        ("resource", "nodes"),
+    ];
+    check(&spans, ("Get etcd3", &key, &events));
+    check(&spans, ("SerializeObject", &answer(NODE, "GET"), WRITTEN));
+    if world.server.api.store.is_shared() {
+        let call = [("rpc.system.name", "grpc")];
+        check(&spans, ("etcdserverpb.KV/Range", &call, &[]));
+    }
+
+    let cached = format!("{NODE}?resourceVersion=0");
+    let spans = one(&world, (Method::GET, &cached), JSON, &Value::Null).await;
+    check_frame(&spans, "GET /api/v1/nodes/{:name}", NODE, "GET", "Get");
+    let key = [
+        ("audit-id", "*"),
+        ("key", "/minions/fake"),
+        ("resource-version", "0"),
+    ];
+    let events = [
+        "watchCache locked acquired",
+        "watchCache fresh enough",
+        "GetByKey success",
+    ];
+    check(&spans, ("cacher.Get", &key, &events));
+}
+
+#[tokio::test]
+async fn lists_and_watches() {
+    let world = world(ALL).await;
+    let spans = one(&world, (Method::GET, NODES), JSON, &Value::Null).await;
+    check_frame(&spans, "GET /api/v1/nodes", NODES, "GET", "List");
+    check(
+        &spans,
+        ("List", &[("verb", "LIST"), ("scope", "cluster")], &[]),
+    );
+    let events = [
+        "Ready",
+        "getCurrentRV success",
+        "watchCache locked acquired",
+        "watchCache fresh enough",
+        "GetLatestSnapshotOrBuildLocked success",
+        "Listed items from cache",
+        "Filtered items",
+    ];
+    check(
+        &spans,
+        (
+            "cacher.GetList",
+            &[("audit-id", "*"), ("type", "nodes")],
+            &events,
+        ),
+    );
+    check(&spans, ("SerializeObject", &answer(NODES, "GET"), WRITTEN));
+
+    let query = "watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
+    let path = format!("{NODES}?{query}");
+    let spans = one(&world, (Method::GET, &path), JSON, &Value::Null).await;
+    check_frame(&spans, "GET /api/v1/nodes", NODES, "GET", "WatchList");
+    let events = ["watchCache locked acquired", "watchCache fresh enough"];
+    check(
+        &spans,
+        (
+            "cacher.Watch",
+            &[("audit-id", "*"), ("type", "nodes")],
+            &events,
+        ),
+    );
+    let mut stream = answer(NODES, "GET");
+    stream[4].1 = "application/vnd.kubernetes.protobuf;stream=watch";
+    stream[5].1 = r#"{"encodeGV":"v1","encoder":"raw-protobuf","name":"versioning"}"#;
+    check(&spans, ("WatchServer.HandleHTTP", &stream, &[]));
+    // A plain one is told of when it is open, not when it ends.
+    let path = format!("{NODES}?watch=true");
+    let spans = one(&world, (Method::GET, &path), JSON, &Value::Null).await;
+    check_frame(&spans, "GET /api/v1/nodes", NODES, "GET", "Watch");
+    check(&spans, ("Watch", &[("verb", "WATCH")], &[]));
+}
+
+#[tokio::test]
+async fn changes() {
+    let world = world(ALL).await;
+    let node = |label: &str| json!({"metadata": {"name": "fake", "labels": {"a": label}}});
+    world.make(NODES, node("1")).await;
+
+    let spans = one(&world, (Method::PUT, NODE), JSON, &node("2")).await;
+    check_frame(&spans, "PUT /api/v1/nodes/{:name}", NODE, "PUT", "Update");
+    let events = [
+        "limitedReadBody succeeded",
+        "About to convert to expected version",
+        "Conversion done",
+        "About to store object in database",
+        "Write to database call succeeded",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(&spans, ("Update", &[("verb", "PUT")], &events));
+    check_update(&world, &spans);
+    check(&spans, ("SerializeObject", &answer(NODE, "PUT"), WRITTEN));
+
+    let merge = "application/merge-patch+json";
+    let spans = one(&world, (Method::PATCH, NODE), merge, &node("3")).await;
+    check_frame(
+        &spans,
+        "PATCH /api/v1/nodes/{:name}",
+        NODE,
+        "PATCH",
+        "Patch",
+    );
+    let events = [
+        "limitedReadBody succeeded",
+        "About to apply patch",
+        "About to check admission control",
+        "Object stored in database",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(&spans, ("Patch", &[("verb", "PATCH")], &events));
+    check_update(&world, &spans);
+    check(&spans, ("SerializeObject", &answer(NODE, "PATCH"), WRITTEN));
+
+    let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
+    let spans = one(&world, (Method::DELETE, NODE), JSON, &options).await;
+    check_frame(
+        &spans,
+        "DELETE /api/v1/nodes/{:name}",
+        NODE,
+        "DELETE",
+        "Delete",
+    );
+    let events = [
+        "limitedReadBody succeeded",
+        "Decoded delete options",
+        "About to delete object from database",
+        "Object deleted from database",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(&spans, ("Delete", &[("verb", "DELETE")], &events));
+    check(
+        &spans,
+        ("SerializeObject", &answer(NODE, "DELETE"), WRITTEN),
+    );
+    check_commit(&world, &spans, "Delete");
+}
+
+#[track_caller]
+fn check_update(world: &World, spans: &[Span]) {
+    let stored = [
+        ("audit-id", "*"),
+        ("key", "/minions/fake"),
+        ("type", "*core.Node"),
+        ("resource", "nodes"),
+    ];
+    let events = [
+        "initial value restored",
+        "About to Encode",
+        "Encode succeeded",
+        "TransformToStorage succeeded",
+        "Transaction prepared",
+        "Txn call completed",
+        "Transaction committed",
+        "Decode succeeded",
+    ];
+    check(spans, ("GuaranteedUpdate etcd3", &stored, &events));
+    check_commit(world, spans, "GuaranteedUpdate etcd3");
+}
+
+/// The group commit, and below it the call of etcd where there is one.
+#[track_caller]
+fn check_commit(world: &World, spans: &[Span], above: &str) {
+    check(spans, ("store.commit", &[("batch.size", "*")], &[]));
+    let commit = named(spans, "store.commit");
+    assert_eq!(commit.parent, named(spans, above).span_id);
+    if world.server.api.store.is_shared() {
+        let call = [
+            ("rpc.system.name", "grpc"),
+            ("rpc.method", "etcdserverpb.KV/Txn"),
+        ];
+        check(spans, ("etcdserverpb.KV/Txn", &call, &[]));
+        let call = named(spans, "etcdserverpb.KV/Txn");
+        assert_eq!((call.parent, call.kind), (commit.span_id, 3));
+    }
+}
+
+/// Deletions of a collection go on at once, each below the one request.
+#[tokio::test]
+async fn collections() {
+    let world = world(ALL).await;
+    for name in ["a", "b", "c"] {
+        world.make(NODES, json!({"metadata": {"name": name}})).await;
+    }
+    let spans = one(&world, (Method::DELETE, NODES), JSON, &Value::Null).await;
+    let handler = named(&spans, "Delete");
+    let commits = spans.iter().filter(|it| it.name == "store.commit");
+    let parents: Vec<_> = commits.map(|it| it.parent).collect();
+    assert_eq!(parents, [handler.span_id; 3]);
+}
+
+/// What is no resource has a short name, and no secret of a query is shown.
+#[tokio::test]
+async fn other_paths() {
+    let world = world(ALL).await;
+    let path = "/healthz?token=s3cret";
+    let spans = one(&world, (Method::GET, path), JSON, &Value::Null).await;
+    let root = named(&spans, "GET");
+    assert_eq!(root.text("url.path"), "/healthz");
+    assert_eq!(root.text("http.target"), "/healthz?token=***");
+}

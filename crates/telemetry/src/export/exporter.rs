@@ -1,0 +1,251 @@
+//! The thread that takes what waits, and has it sent.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::transport::Stop;
+use super::{Item, Outcome, Queue, Resource, Signal, Transport};
+
+/// How an exporter works.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How long what waits may wait for more.
+    pub delay: Duration,
+    /// How many spans a message has, at most, unless one item alone has more.
+    pub batch_spans: u64,
+    /// As many bytes as make a message full.
+    pub batch_bytes: usize,
+    /// How long one message is tried to be sent.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(1),
+            batch_spans: 4096,
+            // Collectors take 4 MiB by default.
+            batch_bytes: 1 << 20,
+            patience: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What became of all that was recorded, when all is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub exported: u64,
+    pub dropped: u64,
+    pub failed: u64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            exported,
+            dropped,
+            failed,
+        } = self;
+        write!(f, "{exported} exported, {dropped} dropped, {failed} failed")
+    }
+}
+
+/// An exporter at work.
+#[derive(Debug)]
+pub struct Exporter<T> {
+    queue: Arc<Queue<T>>,
+    stop: watch::Sender<Option<Instant>>,
+    done: Mutex<mpsc::Receiver<()>>,
+    troubles: Arc<Troubles>,
+}
+
+/// What went wrong with sending.
+#[derive(Debug, Default)]
+struct Troubles {
+    last: Mutex<Option<String>>,
+}
+
+impl Troubles {
+    /// Told once, until it is something else, or all is well again.
+    fn note(&self, signal: Signal, outcome: &Outcome) {
+        let trouble = (outcome.rejected > 0).then(|| outcome.said.clone());
+        let trouble = trouble.map(Option::unwrap_or_default);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == trouble {
+            return;
+        }
+        let line = match &trouble {
+            Some(text) => format!("warning: {signal:?} do not reach the collector: {text}"),
+            None => format!("{signal:?} reach the collector again"),
+        };
+        // Nobody may be listening.
+        let _ = writeln!(io::stderr(), "{line}");
+        *last = trouble;
+    }
+}
+
+impl<T: Item> Exporter<T> {
+    /// Waits for nothing: the collector need not be there yet. `beside` runs on the same thread until the end.
+    pub fn start(
+        signal: Signal,
+        queue: Arc<Queue<T>>,
+        transport: Arc<Transport>,
+        resource: Resource,
+        settings: Settings,
+        beside: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let (stop, stopping) = watch::channel(None);
+        let (over, done) = mpsc::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let troubles = Arc::new(Troubles::default());
+        let work = Work {
+            signal,
+            queue: queue.clone(),
+            transport,
+            resource,
+            settings,
+            stop: stopping,
+            troubles: troubles.clone(),
+        };
+        let name = match signal {
+            Signal::Traces => "export-traces",
+            Signal::Metrics => "export-metrics",
+            Signal::Logs => "export-logs",
+        };
+        thread::Builder::new().name(name.into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = work.run() => {}
+                    () = forever(beside) => {}
+                }
+            });
+            // A name that is still being looked up does not hold up the end.
+            runtime.shutdown_background();
+            // Nobody may be waiting.
+            let _ = over.send(());
+        })?;
+        Ok(Self {
+            queue,
+            stop,
+            done: Mutex::new(done),
+            troubles,
+        })
+    }
+
+    pub fn queue(&self) -> &Arc<Queue<T>> {
+        &self.queue
+    }
+
+    /// What went wrong last, if all is not well again.
+    pub fn trouble(&self) -> Option<String> {
+        let last = self.troubles.last.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes no more, sends what waits, and tells what became of everything. Blocks, for little more than `limit`.
+    pub fn shutdown(&self, limit: Duration) -> Report {
+        self.stop.send_if_modified(|it| {
+            let first = it.is_none();
+            it.get_or_insert_with(|| Instant::now() + limit);
+            first
+        });
+        {
+            let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            // The thread looks at the clock itself; this is for a machine that gives it no time. It says so once.
+            let _ = done.recv_timeout(limit + Duration::from_secs(5));
+        }
+        let numbers = self.queue.numbers();
+        Report {
+            exported: numbers.exported,
+            dropped: numbers.dropped,
+            // Under way for ever counts as lost.
+            failed: numbers.failed + numbers.waiting(),
+        }
+    }
+}
+
+async fn forever(work: impl Future<Output = ()>) {
+    work.await;
+    std::future::pending::<()>().await;
+}
+
+struct Work<T> {
+    signal: Signal,
+    queue: Arc<Queue<T>>,
+    transport: Arc<Transport>,
+    resource: Resource,
+    settings: Settings,
+    stop: Stop,
+    troubles: Arc<Troubles>,
+}
+
+struct Batch {
+    spans: u64,
+    message: Bytes,
+}
+
+impl<T: Item> Work<T> {
+    async fn run(mut self) {
+        loop {
+            let all = tokio::select! {
+                _ = self.stop.wait_for(Option::is_some) => break,
+                () = self.queue.batch() => false,
+                () = tokio::time::sleep(self.settings.delay) => true,
+            };
+            // Small messages wait for their time; when it has come, all go.
+            while (all || self.queue.is_batch()) && self.stop.borrow().is_none() {
+                let Some(batch) = self.next() else { break };
+                self.send(batch).await;
+            }
+        }
+        self.finish().await;
+    }
+
+    /// What came before the end is sent as long as there is time; the rest is counted.
+    async fn finish(&self) {
+        self.queue.close();
+        let end = self.stop.borrow().unwrap_or_else(Instant::now);
+        while !self.queue.is_drained() {
+            match self.next() {
+                Some(batch) if Instant::now() < end => self.send(batch).await,
+                Some(batch) => self.queue.settle(0, 0, batch.spans),
+                // Somebody is just pushing.
+                None => tokio::task::yield_now().await,
+            }
+        }
+    }
+
+    async fn send(&self, Batch { spans, message }: Batch) {
+        let patience = self.settings.patience;
+        let stop = self.stop.clone();
+        let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
+        let outcome = sent.await;
+        self.queue.settle(outcome.accepted, outcome.rejected, 0);
+        self.troubles.note(self.signal, &outcome);
+    }
+
+    fn next(&self) -> Option<Batch> {
+        let (mut spans, mut items) = (0, Vec::new());
+        while let Some(item) = self.queue.try_pop() {
+            item.encode(&mut items);
+            spans += item.spans();
+            if spans >= self.settings.batch_spans || items.len() >= self.settings.batch_bytes {
+                break;
+            }
+        }
+        let some = spans > 0 || !items.is_empty();
+        some.then(|| Batch {
+            spans,
+            message: self.resource.wrap(&items).into(),
+        })
+    }
+}

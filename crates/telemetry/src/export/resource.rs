@@ -1,0 +1,111 @@
+//! Who it is that sends.
+
+use super::proto;
+
+/// What is said of the sender in every message, encoded once.
+#[derive(Clone, Debug)]
+pub struct Resource(Vec<u8>);
+
+impl Resource {
+    /// As upstream: `service.name` and `service.instance.id`, and below them what `OTEL_RESOURCE_ATTRIBUTES` says.
+    pub fn new(service: &str, instance: &str, attributes: Option<&str>) -> Self {
+        let own = [("service.name", service), ("service.instance.id", instance)];
+        let mut message = Vec::new();
+        for (key, value) in own {
+            proto::attribute(&mut message, 1, key, value);
+        }
+        for (key, value) in pairs(attributes.unwrap_or_default()) {
+            if own.iter().all(|(own, _)| *own != key) {
+                proto::attribute(&mut message, 1, &key, &value);
+            }
+        }
+        let mut field = Vec::new();
+        proto::bytes(&mut field, 1, &message);
+        Self(field)
+    }
+
+    /// An export request of any signal: one `Resource…`, with the resource and what was made for it.
+    pub fn wrap(&self, items: &[u8]) -> Vec<u8> {
+        let Self(resource) = self;
+        let length = resource.len() + items.len();
+        let mut message = Vec::with_capacity(length + 16);
+        proto::varint(&mut message, 1 << 3 | 2);
+        proto::varint(&mut message, length as u64);
+        message.extend_from_slice(resource);
+        message.extend_from_slice(items);
+        message
+    }
+}
+
+/// `key=value,key=value`, percent-encoded, as OpenTelemetry's variables have it. What is no pair is passed over.
+pub(crate) fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split(',').filter_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        let key = key.trim();
+        (!key.is_empty()).then(|| (decode(key), decode(value.trim())))
+    })
+}
+
+/// What is no percent-encoding stays as it is.
+pub(super) fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = bytes
+            .get(at + 1..at + 3)
+            .and_then(|it| str::from_utf8(it).ok());
+        let hex = hex.filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
+        match hex.and_then(|it| u8::from_str_radix(it, 16).ok()) {
+            Some(byte) if bytes[at] == b'%' => {
+                out.push(byte);
+                at += 3;
+            }
+            _ => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_adds_and_does_not_replace() {
+        let resource = Resource::new("apiserver", "one", Some("a=b%2C,service.name=x,=y,c"));
+        let message = resource.wrap(b"");
+        let resource_spans = proto::bytes_at(&message, 1).unwrap();
+        let resource = proto::bytes_at(resource_spans, 1).unwrap();
+        let texts: Vec<String> = proto::fields(resource)
+            .filter_map(|(_, field)| match field {
+                proto::Field::Bytes(pair) => {
+                    let key = proto::bytes_at(pair, 1)?;
+                    let value = proto::bytes_at(proto::bytes_at(pair, 2)?, 1)?;
+                    let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+                    Some(format!("{}={}", text(key), text(value)))
+                }
+                proto::Field::Number(_) => None,
+            })
+            .collect();
+        assert_eq!(
+            texts,
+            ["service.name=apiserver", "service.instance.id=one", "a=b,"]
+        );
+    }
+
+    #[test]
+    fn percent_encoding() {
+        for (text, want) in [
+            ("a%20b", "a b"),
+            ("100%", "100%"),
+            ("%zz%4", "%zz%4"),
+            ("%+1", "%+1"),
+        ] {
+            assert_eq!(decode(text), want);
+        }
+    }
+}

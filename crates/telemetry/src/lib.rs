@@ -1,0 +1,16 @@
+//! Traces, metrics and logs: what the server says about itself.
+//!
+//! **The only crate that knows OpenTelemetry**; its public API shows no type of it.
+
+pub mod config;
+pub mod context;
+pub mod export;
+mod ids;
+pub mod logs;
+pub mod metrics;
+pub mod otlp;
+mod protobuf;
+mod text;
+pub mod trace;
+
+pub use ids::Ids;

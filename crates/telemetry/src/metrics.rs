@@ -1,0 +1,57 @@
+//! One registry of numbers, and the readers that show it: Prometheus' text, `OpenMetrics` with exemplars, OTLP.
+//!
+//! Whoever counts often asks its [`Family`] once for the handle of a series and holds it: what is left per event is an
+//! atomic addition. Series that nobody holds and that have not moved for a while go; an instrument with too many
+//! series counts what is new under `unexpected`.
+
+pub mod delta;
+mod family;
+mod float;
+mod handle;
+mod otlp;
+mod process;
+mod registry;
+#[cfg(test)]
+mod tests;
+mod text;
+mod timer;
+
+pub use family::{Family, Labels, Values};
+pub use handle::{Counter, Gauge, Histogram, Unit};
+pub use otlp::{Batch, encode as encode_otlp};
+pub use process::register as register_process;
+pub use registry::{Collected, Desc, Registry, Stability};
+pub use text::{Format, render};
+pub use timer::Timer;
+
+/// A struct of labels, in the alphabet's order: `labels!(pub Request { code, verb });`
+#[macro_export]
+macro_rules! labels {
+    ($(#[$doc:meta])* $visible:vis $name:ident { $($label:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visible struct $name<'a> {
+            $(pub $label: &'a str,)*
+        }
+
+        impl $crate::metrics::Labels for $name<'_> {
+            const NAMES: &'static [&'static str] = &[$($crate::metrics::label_name(stringify!($label))),*];
+            type Values<'a> = $name<'a>;
+        }
+
+        impl $crate::metrics::Values for $name<'_> {
+            fn each(&self, take: &mut dyn FnMut(&str)) {
+                $(take(self.$label);)*
+            }
+        }
+    };
+}
+
+/// A label that is a word of Rust's is written `r#type`.
+#[doc(hidden)]
+pub const fn label_name(written: &'static str) -> &'static str {
+    match written.as_bytes() {
+        [b'r', b'#', ..] => written.split_at(2).1,
+        _ => written,
+    }
+}

@@ -1,0 +1,283 @@
+//! An instrument: its series by their labels, at most so many.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use super::handle::{Counter, Gauge, Histogram, Unit};
+use super::registry::{Collect, Desc, Gathered, Kind, Sample, Value};
+
+/// The labels of an instrument; see [`crate::labels`].
+pub trait Labels {
+    /// In the alphabet's order.
+    const NAMES: &'static [&'static str];
+    type Values<'a>: Values;
+}
+
+/// Values of labels, in the order of their names.
+pub trait Values {
+    fn each(&self, take: &mut dyn FnMut(&str));
+}
+
+/// No labels.
+impl Labels for () {
+    const NAMES: &'static [&'static str] = &[];
+    type Values<'a> = ();
+}
+
+impl Values for () {
+    fn each(&self, _: &mut dyn FnMut(&str)) {}
+}
+
+/// All series of an instrument.
+#[derive(Debug)]
+pub struct Family<L, M>(Arc<Series<M>>, PhantomData<fn(L)>);
+
+impl<L, M> Clone for Family<L, M> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Series<M> {
+    desc: Desc,
+    kind: Kind,
+    names: &'static [&'static str],
+    bounds: Arc<[u64]>,
+    idle: Duration,
+    all: RwLock<HashMap<Box<[u8]>, Slot<M>>>,
+    /// How often a new series was refused.
+    refused: Counter,
+}
+
+#[derive(Debug)]
+struct Slot<M> {
+    handle: M,
+    created: SystemTime,
+    /// How it looked when it was last read, and when that was new, in seconds since 1970.
+    looked: AtomicU64,
+    since: AtomicU64,
+}
+
+/// What series that there is no room for are counted under, in each of their labels. Kubernetes has this word for
+/// values that are not on its lists.
+pub(super) const UNEXPECTED: &str = "unexpected";
+/// Of a label's value.
+const LONGEST: usize = 512;
+/// Between the values of a key: no byte of UTF-8.
+const SEPARATOR: u8 = 0xff;
+
+pub(super) trait Instrument: Clone + Send + Sync + std::fmt::Debug + 'static {
+    fn make(bounds: &Arc<[u64]>) -> Self;
+    fn read(&self, unit: Unit) -> Value;
+    fn holders(&self) -> usize;
+    /// Another number whenever it has moved; `None` if it must stay, whoever moved it last.
+    fn look(&self) -> Option<u64>;
+}
+
+impl Instrument for Counter {
+    fn make(_: &Arc<[u64]>) -> Self {
+        Self::new()
+    }
+
+    fn read(&self, _: Unit) -> Value {
+        Value::Counter(self.get())
+    }
+
+    fn holders(&self) -> usize {
+        self.holders()
+    }
+
+    fn look(&self) -> Option<u64> {
+        Some(self.get())
+    }
+}
+
+impl Instrument for Gauge {
+    fn make(_: &Arc<[u64]>) -> Self {
+        Self::new()
+    }
+
+    fn read(&self, _: Unit) -> Value {
+        #[expect(clippy::cast_precision_loss, reason = "it is shown as a float")]
+        Value::Number(self.get() as f64)
+    }
+
+    fn holders(&self) -> usize {
+        self.holders()
+    }
+
+    fn look(&self) -> Option<u64> {
+        (self.get() == 0).then_some(0)
+    }
+}
+
+impl Instrument for Histogram {
+    fn make(bounds: &Arc<[u64]>) -> Self {
+        Self::new(bounds)
+    }
+
+    fn read(&self, unit: Unit) -> Value {
+        let (counts, sum) = Self::read(self);
+        let exemplars = self.exemplars();
+        Value::Histogram {
+            counts,
+            sum: unit.shown(sum),
+            exemplars,
+        }
+    }
+
+    fn holders(&self) -> usize {
+        self.holders()
+    }
+
+    fn look(&self) -> Option<u64> {
+        Some(self.count())
+    }
+}
+
+#[expect(private_bounds, reason = "there are three, and all are ours")]
+impl<L: Labels, M: Instrument> Family<L, M> {
+    pub(super) fn new(desc: Desc, kind: Kind, idle: Duration) -> Self {
+        let bounds = match kind {
+            Kind::Histogram(unit, bounds) => bounds.iter().map(|it| unit.observed(*it)).collect(),
+            _ => Arc::default(),
+        };
+        let series = Series {
+            desc,
+            kind,
+            names: L::NAMES,
+            bounds,
+            idle,
+            all: RwLock::default(),
+            refused: Counter::new(),
+        };
+        Self(Arc::new(series), PhantomData)
+    }
+
+    pub(super) fn series(&self) -> &Arc<Series<M>> {
+        &self.0
+    }
+
+    /// The handle of a series. To be held by whoever uses it often: this looks it up.
+    pub fn with(&self, labels: &L::Values<'_>) -> M {
+        thread_local! {
+            static KEY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        KEY.with_borrow_mut(|key| {
+            key.clear();
+            labels.each(&mut |value| push(key, value));
+            self.0.get(key)
+        })
+    }
+}
+
+fn push(key: &mut Vec<u8>, value: &str) {
+    key.extend_from_slice(crate::text::cut(value, LONGEST).as_bytes());
+    key.push(SEPARATOR);
+}
+
+impl<M: Instrument> Series<M> {
+    fn get(&self, key: &[u8]) -> M {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = all.get(key) {
+            return slot.handle.clone();
+        }
+        drop(all);
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < self.desc.cap || all.contains_key(key) {
+            return self.slot(&mut all, key);
+        }
+        self.refused.inc();
+        let mut other = Vec::new();
+        for _ in self.names {
+            push(&mut other, UNEXPECTED);
+        }
+        self.slot(&mut all, &other)
+    }
+
+    fn slot(&self, all: &mut HashMap<Box<[u8]>, Slot<M>>, key: &[u8]) -> M {
+        let slot = all.entry(key.into()).or_insert_with(|| {
+            let now = SystemTime::now();
+            Slot {
+                handle: M::make(&self.bounds),
+                created: now,
+                looked: AtomicU64::new(0),
+                since: AtomicU64::new(seconds(now)),
+            }
+        });
+        slot.handle.clone()
+    }
+
+    /// Lets go of series that nobody holds and that stood still for long.
+    fn expire(&self, now: SystemTime) {
+        let gone = |slot: &Slot<M>| {
+            let Some(look) = slot.handle.look() else {
+                return false;
+            };
+            if slot.looked.swap(look, Ordering::Relaxed) != look {
+                slot.since.store(seconds(now), Ordering::Relaxed);
+                return false;
+            }
+            let still = seconds(now).saturating_sub(slot.since.load(Ordering::Relaxed));
+            still >= self.idle.as_secs() && slot.handle.holders() == 1
+        };
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let some = all.values().filter(|it| gone(it)).count() > 0;
+        drop(all);
+        if some {
+            // Nobody can take a handle meanwhile.
+            let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|_, it| !gone(it));
+        }
+    }
+}
+
+impl<M: Instrument> Collect for Series<M> {
+    fn collect(&self, now: SystemTime) -> Gathered {
+        self.expire(now);
+        let unit = match self.kind {
+            Kind::Histogram(unit, _) => unit,
+            _ => Unit::One,
+        };
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let mut samples: Vec<_> = all
+            .iter()
+            .map(|(key, slot)| Sample {
+                labels: values(key),
+                value: slot.handle.read(unit),
+                created: slot.created,
+            })
+            .collect();
+        drop(all);
+        samples.sort_by(|a, b| a.labels.cmp(&b.labels));
+        Gathered {
+            desc: self.desc,
+            kind: self.kind,
+            names: self.names,
+            samples,
+        }
+    }
+
+    fn refused(&self) -> u64 {
+        self.refused.get()
+    }
+}
+
+fn values(key: &[u8]) -> Vec<String> {
+    let values = key.split(|byte| *byte == SEPARATOR);
+    let values = values.map(|it| String::from_utf8_lossy(it).into_owned());
+    let mut values: Vec<_> = values.collect();
+    // What follows the last separator.
+    values.pop();
+    values
+}
+
+pub(super) fn seconds(at: SystemTime) -> u64 {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |it| it.as_secs())
+}

@@ -1,0 +1,263 @@
+//! Hot path. What is held by those who count.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::Ids;
+
+/// A number that only grows.
+#[derive(Clone, Debug)]
+pub struct Counter(Arc<[Cell64]>);
+
+/// A number that goes up and down.
+#[derive(Clone, Debug)]
+pub struct Gauge(Arc<AtomicI64>);
+
+/// How many values were how large.
+#[derive(Clone, Debug)]
+pub struct Histogram(Arc<Buckets>);
+
+/// What a histogram's whole numbers stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Observed in nanoseconds, shown in seconds.
+    Seconds,
+    /// Bytes, objects: shown as observed.
+    One,
+}
+
+/// An exemplar: what was observed, when, and in which span.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub ids: Ids,
+    pub value: u64,
+    pub at: SystemTime,
+}
+
+/// On a cache line of its own: threads on different shards do not get into each other's way.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Cell64(AtomicU64);
+
+#[derive(Debug)]
+struct Buckets {
+    /// The greatest value of each bucket but the last.
+    bounds: Arc<[u64]>,
+    /// Per shard: the sum, how often that ran over, then each bucket.
+    cells: Box<[AtomicU64]>,
+    stride: usize,
+    shards: usize,
+    /// The last one of each bucket. Made with the first.
+    exemplars: OnceLock<Box<[Mutex<Option<Seen>>]>>,
+}
+
+/// Where a shard's buckets begin.
+const FIRST: usize = 2;
+
+/// As many as threads may count at a time; a power of two.
+fn shards() -> usize {
+    static SHARDS: OnceLock<usize> = OnceLock::new();
+    *SHARDS.get_or_init(|| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        threads.next_power_of_two().min(8)
+    })
+}
+
+/// Numbers threads in the order in which they first count.
+#[inline]
+fn thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    OWN.with(|own| {
+        if own.get() == usize::MAX {
+            own.set(NEXT.fetch_add(1, Ordering::Relaxed) & (usize::MAX >> 1));
+        }
+        own.get()
+    })
+}
+
+impl Counter {
+    pub(crate) fn new() -> Self {
+        Self((0..shards()).map(|_| Cell64::default()).collect())
+    }
+
+    #[inline]
+    pub fn inc(&self) {
+        self.add(1);
+    }
+
+    #[inline]
+    pub fn add(&self, more: u64) {
+        let shard = thread() & (self.0.len() - 1);
+        self.0[shard].0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        let all = self.0.iter().map(|it| it.0.load(Ordering::Relaxed));
+        all.fold(0, u64::wrapping_add)
+    }
+
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+}
+
+impl Gauge {
+    pub(crate) fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    pub fn inc(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn dec(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub fn set(&self, value: i64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+}
+
+impl Histogram {
+    pub(crate) fn new(bounds: &Arc<[u64]>) -> Self {
+        // Whole cache lines, so that shards share none but at their ends.
+        let stride = (bounds.len() + 1 + FIRST).next_multiple_of(8);
+        let shards = shards();
+        Self(Arc::new(Buckets {
+            bounds: bounds.clone(),
+            cells: (0..stride * shards).map(|_| AtomicU64::new(0)).collect(),
+            stride,
+            shards,
+            exemplars: OnceLock::new(),
+        }))
+    }
+
+    /// Of a histogram in seconds.
+    #[inline]
+    pub fn observe(&self, took: Duration) {
+        self.observe_value(nanoseconds(took));
+    }
+
+    /// In nanoseconds, or ones: see [`Unit`].
+    #[inline]
+    pub fn observe_value(&self, value: u64) {
+        let buckets = &*self.0;
+        let shard = (thread() & (buckets.shards - 1)) * buckets.stride;
+        let cells = &buckets.cells[shard..shard + buckets.stride];
+        let before = cells[0].fetch_add(value, Ordering::Relaxed);
+        if before > u64::MAX - value {
+            // Ten thousand watches last 585 years in three weeks.
+            cells[1].fetch_add(1, Ordering::Relaxed);
+        }
+        cells[FIRST + buckets.of(value)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The same, and remembers the trace it belongs to.
+    pub fn observe_traced(&self, value: u64, ids: Option<Ids>) {
+        self.observe_value(value);
+        let Some(ids) = ids else {
+            return;
+        };
+        let buckets = &*self.0;
+        let all = buckets.exemplars.get_or_init(|| {
+            let each = 0..=buckets.bounds.len();
+            each.map(|_| Mutex::new(None)).collect()
+        });
+        // Whoever comes second at the same moment is not missed.
+        if let Ok(mut last) = all[buckets.of(value)].try_lock() {
+            *last = Some(Seen {
+                ids,
+                value,
+                at: SystemTime::now(),
+            });
+        }
+    }
+
+    /// The number of values in each bucket, and their sum.
+    pub(crate) fn read(&self) -> (Vec<u64>, u128) {
+        let buckets = &*self.0;
+        let mut counts = vec![0_u64; buckets.bounds.len() + 1];
+        let mut sum = 0_u128;
+        for shard in buckets.cells.chunks(buckets.stride) {
+            let over = u128::from(shard[1].load(Ordering::Relaxed)) << 64;
+            sum += over + u128::from(shard[0].load(Ordering::Relaxed));
+            for (count, cell) in counts.iter_mut().zip(&shard[FIRST..]) {
+                *count = count.wrapping_add(cell.load(Ordering::Relaxed));
+            }
+        }
+        (counts, sum)
+    }
+
+    /// One per bucket that has one, with the bucket's number.
+    pub(crate) fn exemplars(&self) -> Vec<(usize, Seen)> {
+        let all = self.0.exemplars.get().map_or(&[][..], |it| it);
+        let all = all.iter().enumerate();
+        all.filter_map(|(at, it)| {
+            let seen = *it.lock().unwrap_or_else(PoisonError::into_inner);
+            Some((at, seen?))
+        })
+        .collect()
+    }
+
+    /// How many values were observed.
+    pub fn count(&self) -> u64 {
+        self.read().0.iter().sum()
+    }
+
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+}
+
+impl Buckets {
+    /// Most values are small, and found at once.
+    #[inline]
+    fn of(&self, value: u64) -> usize {
+        let found = self.bounds.iter().position(|bound| value <= *bound);
+        found.unwrap_or(self.bounds.len())
+    }
+}
+
+impl Unit {
+    /// From what is observed to what is shown.
+    pub(crate) fn shown(self, value: u128) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "it is shown as a float")]
+        let value = value as f64;
+        match self {
+            Self::Seconds => value / 1e9,
+            Self::One => value,
+        }
+    }
+
+    pub(crate) fn observed(self, bound: f64) -> u64 {
+        let value = match self {
+            Self::Seconds => bound * 1e9,
+            Self::One => bound,
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounds are positive, and `as` saturates"
+        )]
+        let value = value.round() as u64;
+        value
+    }
+}
+
+pub(crate) fn nanoseconds(took: Duration) -> u64 {
+    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,163 @@
+//! The recorder: what one request did, and when.
+//!
+//! A request's spans, events and attributes gather in one pooled arena that its task carries with it: while the task is
+//! polled the arena is the thread's current one ([`RequestTrace::enter`]), so that code at any depth says [`span`] or [`event`]
+//! without a parameter, without a lock and without an atomic. Where nothing is recorded, that is one look at a
+//! thread-local. What is finished goes as a whole to a bounded queue, and becomes OTLP on the exporter's thread.
+
+mod arena;
+mod attributes;
+mod clock;
+mod current;
+mod encode;
+mod ids;
+mod pool;
+mod sampling;
+mod wire;
+
+use std::sync::Arc;
+
+pub use self::arena::{Describe, Kind, Role, Scope};
+pub use self::attributes::{Attributes, Value};
+pub use self::clock::{Tick, now};
+pub use self::current::{
+    Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording, outgoing,
+    past, span, span_as, span_from,
+};
+pub use self::encode::Finished;
+pub use self::sampling::{Sampling, Trust};
+
+use self::current::Slot;
+use self::pool::Pool;
+use self::sampling::Sampler;
+use crate::Ids;
+use crate::context::{Flags, TraceContext};
+use crate::export::Queue;
+
+/// Decides which requests are recorded, and takes in what they recorded.
+#[derive(Debug)]
+pub struct Tracer {
+    sampler: Sampler,
+    pool: Arc<Pool>,
+    queue: Arc<Queue<Finished>>,
+}
+
+/// What a request says of the trace that it belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct Incoming {
+    pub context: Option<TraceContext>,
+    /// Read only from those who may be a parent.
+    pub baggage: Option<Arc<str>>,
+}
+
+impl Tracer {
+    /// Off, until [`Tracer::set`] says otherwise.
+    pub fn new(queue: Arc<Queue<Finished>>) -> Self {
+        Self {
+            sampler: Sampler::default(),
+            pool: Arc::default(),
+            queue,
+        }
+    }
+
+    /// From now on; `None` records nothing.
+    pub fn set(&self, sampling: Option<Sampling>) {
+        self.sampler.set(sampling);
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.sampler.is_on()
+    }
+
+    /// What is recorded and finished waits here.
+    pub fn queue(&self) -> &Arc<Queue<Finished>> {
+        &self.queue
+    }
+
+    /// What the task of a request that comes in carries with it.
+    pub fn request(&self) -> RequestTrace<'_> {
+        RequestTrace {
+            tracer: self,
+            slot: Slot::default(),
+        }
+    }
+
+    /// Begins the current request's trace, whose root began at `started`. `who` is a client whose wishes count so often.
+    pub fn begin(&self, incoming: Incoming, trust: Trust, who: &str, started: Tick) {
+        let on = self.is_on();
+        let parent = match trust {
+            Trust::Parent => incoming.context.as_ref(),
+            Trust::Link | Trust::Nobody => None,
+        };
+        if !on && parent.is_none() {
+            return;
+        }
+        let (trace_id, flags) = match parent {
+            Some(parent) => (parent.trace_id, parent.flags),
+            None => (ids::trace(), Flags::minted(false)),
+        };
+        let recorded = on && self.sampler.decide(parent, trace_id, who);
+        let flags = flags.with_sampled(recorded || !on && flags.sampled());
+        let mut arena = self.pool.take();
+        arena.reset(trace_id, flags, recorded);
+        if recorded {
+            arena.open_root(started);
+        }
+        match (trust, incoming.context) {
+            (Trust::Parent, Some(parent)) => arena.set_parent(parent, incoming.baggage, on),
+            (Trust::Link, Some(link)) if recorded => arena.link(link),
+            _ => {}
+        }
+        current::replace(arena);
+    }
+
+    fn finish<D: Describe + 'static>(&self, slot: &mut Slot, describe: impl FnOnce() -> D) {
+        let Some(mut arena) = slot.take() else {
+            return;
+        };
+        if !arena.is_recording() {
+            pool::keep_here(arena);
+            return;
+        }
+        arena.close(Box::new(describe()));
+        let finished = Finished::new(arena, self.pool.clone());
+        // Without room the whole trace is left out; the queue keeps the books.
+        drop(self.queue.try_push(finished));
+    }
+}
+
+/// A request's trace, between the polls of its task. Empty until [`Tracer::begin`] was called within it.
+#[derive(Debug)]
+pub struct RequestTrace<'a> {
+    tracer: &'a Tracer,
+    slot: Slot,
+}
+
+impl RequestTrace<'_> {
+    /// Runs a part of the request, typically one poll, as what this thread is at.
+    pub fn enter<T>(&mut self, run: impl FnOnce() -> T) -> T {
+        self.slot.enter(run)
+    }
+
+    /// The value of `Server-Timing` that tells the client of its trace, if it is recorded.
+    pub fn server_timing(&self) -> Option<[u8; SERVER_TIMING]> {
+        self.slot.server_timing()
+    }
+
+    /// Of its root, if it is recorded.
+    pub fn ids(&self) -> Option<Ids> {
+        self.slot.ids()
+    }
+
+    /// Ends it. What `describe` makes says the rest on the exporter's thread, if it was recorded.
+    pub fn finish<D: Describe + 'static>(mut self, describe: impl FnOnce() -> D) {
+        self.tracer.finish(&mut self.slot, describe);
+    }
+}
+
+impl Drop for RequestTrace<'_> {
+    /// The client went away, and its request with it: what was done until then is told.
+    fn drop(&mut self) {
+        self.tracer.finish(&mut self.slot, || arena::Abandoned);
+    }
+}

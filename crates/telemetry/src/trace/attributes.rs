@@ -1,0 +1,101 @@
+//! What is said of a span beside its name.
+
+use super::wire;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Static(&'static str),
+    Text(String),
+    Int(i64),
+    Bool(bool),
+}
+
+impl From<&'static str> for Value {
+    fn from(text: &'static str) -> Self {
+        Self::Static(text)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+/// Takes attributes when a trace is exported: what is only borrowed is written without being copied first.
+#[derive(Debug)]
+pub struct Attributes<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    pub(super) field: u32,
+}
+
+impl Attributes<'_> {
+    pub fn text(&mut self, key: &str, value: &str) {
+        wire::attribute(self.out, self.field, key, |out| {
+            wire::text(out, wire::STRING_VALUE, cut(value));
+        });
+    }
+
+    /// Nothing if it is empty.
+    pub fn some_text(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.text(key, value);
+        }
+    }
+
+    pub fn int(&mut self, key: &str, value: i64) {
+        wire::attribute(self.out, self.field, key, |out| {
+            wire::int(out, wire::INT_VALUE, value);
+        });
+    }
+
+    pub fn bool(&mut self, key: &str, value: bool) {
+        wire::attribute(self.out, self.field, key, |out| {
+            wire::int(out, wire::BOOL_VALUE, i64::from(value));
+        });
+    }
+
+    pub(super) fn value(&mut self, key: &str, value: &Value) {
+        match value {
+            Value::Static(text) => self.text(key, text),
+            Value::Text(text) => self.text(key, text),
+            Value::Int(number) => self.int(key, *number),
+            Value::Bool(value) => self.bool(key, *value),
+        }
+    }
+}
+
+/// What is longer says no more, and costs.
+const LONGEST: usize = 4096;
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,76 @@
+//! Protobuf, as far as OTLP needs it. Messages are written where they belong and get their length afterwards.
+
+pub(super) const STRING_VALUE: u32 = 1;
+pub(super) const BOOL_VALUE: u32 = 2;
+pub(super) const INT_VALUE: u32 = 3;
+
+const VARINT: u32 = 0;
+const FIXED64: u32 = 1;
+const DELIMITED: u32 = 2;
+const FIXED32: u32 = 5;
+
+pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+}
+
+fn tag(out: &mut Vec<u8>, field: u32, form: u32) {
+    varint(out, u64::from(field << 3 | form));
+}
+
+pub(super) fn int(out: &mut Vec<u8>, field: u32, value: i64) {
+    tag(out, field, VARINT);
+    varint(out, value.cast_unsigned());
+}
+
+pub(super) fn fixed64(out: &mut Vec<u8>, field: u32, value: u64) {
+    tag(out, field, FIXED64);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub(super) fn fixed32(out: &mut Vec<u8>, field: u32, value: u32) {
+    tag(out, field, FIXED32);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub(super) fn bytes(out: &mut Vec<u8>, field: u32, value: &[u8]) {
+    tag(out, field, DELIMITED);
+    varint(out, value.len() as u64);
+    out.extend_from_slice(value);
+}
+
+pub(super) fn text(out: &mut Vec<u8>, field: u32, value: &str) {
+    bytes(out, field, value.as_bytes());
+}
+
+pub(super) fn message(out: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>)) {
+    tag(out, field, DELIMITED);
+    let length = out.len();
+    out.push(0);
+    write(out);
+    let size = out.len() - length - 1;
+    match u8::try_from(size) {
+        Ok(size) if size < 0x80 => out[length] = size,
+        _ => {
+            let mut prefix = Vec::with_capacity(5);
+            varint(&mut prefix, size as u64);
+            out.splice(length..=length, prefix);
+        }
+    }
+}
+
+/// A `KeyValue` whose value is written by `value`.
+pub(super) fn attribute(
+    out: &mut Vec<u8>,
+    field: u32,
+    key: &str,
+    value: impl FnOnce(&mut Vec<u8>),
+) {
+    message(out, field, |out| {
+        text(out, 1, key);
+        message(out, 2, value);
+    });
+}

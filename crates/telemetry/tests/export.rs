@@ -1,0 +1,10 @@
+//! From the queue to a collector, and what the books say of it.
+
+#[path = "export/books.rs"]
+mod books;
+#[path = "export/reach.rs"]
+mod reach;
+#[path = "export/sink.rs"]
+mod sink;
+#[path = "export/trace.rs"]
+mod trace;

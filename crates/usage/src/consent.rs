@@ -1,0 +1,240 @@
+//! Whether anything is counted, and why.
+
+use std::path::PathBuf;
+
+use crate::config::{self, Settings};
+use crate::destination::Destination;
+use crate::{CONTRIBUTORS, EXPORT, Places, Surroundings};
+
+/// What is said on the first run that somebody reads; the words are those of the proposal behind this.
+pub const NOTICE: &str = "\
+To help improve kustomize performance, we collect anonymized usage data. You may choose to opt out of this collection
+by running the following command:
+    kustomize config set KUSTOMIZE_EXPORT_METRICS=none
+";
+
+#[derive(Debug)]
+pub enum Decision {
+    Off(Why),
+    On(Plan),
+}
+
+/// What is done with what is counted.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// None: it is kept here and goes nowhere.
+    pub destination: Option<Destination>,
+    pub source: Source,
+    pub places: Places,
+    pub(crate) settings: Settings,
+}
+
+/// Who says so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Source {
+    #[error("{0} in the environment")]
+    Environment(&'static str),
+    #[error("{key} in {path}", path = .1.display(), key = .0)]
+    File(&'static str, PathBuf),
+    #[error("nothing is set")]
+    Nobody,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    #[error("DO_NOT_TRACK is set in the environment")]
+    DoNotTrack,
+    #[error("OTEL_SDK_DISABLED is true in the environment")]
+    SdkDisabled,
+    #[error("by {0}")]
+    OptedOut(Source),
+    #[error(
+        "{0} is set in the environment: this is continuous integration, and no endpoint is set explicitly"
+    )]
+    Ci(&'static str),
+    #[error("there is no terminal, and no endpoint is set explicitly")]
+    NoTerminal,
+    #[error("{0}")]
+    Broken(#[from] crate::Error),
+}
+
+/// What continuous integration sets.
+const CI: &[&str] = &[
+    "CI",
+    "BUILD_NUMBER",
+    "GITHUB_ACTIONS",
+    "GITLAB_CI",
+    "TEAMCITY_VERSION",
+    "TF_BUILD",
+];
+
+pub fn decide(surroundings: &Surroundings<'_>) -> Decision {
+    match plan(surroundings) {
+        Ok(plan) => Decision::On(plan),
+        Err(why) => Decision::Off(why),
+    }
+}
+
+fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
+    let variable = |name| surroundings.variable(name);
+    let says_yes = |value: String| !matches!(value.trim(), "0" | "false");
+    if variable("DO_NOT_TRACK").is_some_and(says_yes) {
+        return Err(Why::DoNotTrack);
+    }
+    if variable("OTEL_SDK_DISABLED").is_some_and(|it| it.trim().eq_ignore_ascii_case("true")) {
+        return Err(Why::SdkDisabled);
+    }
+    let by_variable = variable(EXPORT);
+    if by_variable.as_deref().map(str::trim) == Some("none") {
+        return Err(Why::OptedOut(Source::Environment(EXPORT)));
+    }
+    let places = Places::find(surroundings).ok_or(crate::Error::NoHome)?;
+    let settings = config::read(&places.config)?;
+    let find = |key: &'static str| {
+        if let Some(value) = variable(key) {
+            return Some((value, Source::Environment(key)));
+        }
+        let value = settings.get(key)?.clone();
+        Some((value, Source::File(key, places.config.clone())))
+    };
+    let (destination, source) = if let Some((value, source)) = find(EXPORT) {
+        if value.trim() == "none" {
+            return Err(Why::OptedOut(source));
+        }
+        (Some(Destination::parse(value.trim())?), source)
+    } else if let Some((_, source)) =
+        find("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT").or_else(|| find("OTEL_EXPORTER_OTLP_ENDPOINT"))
+    {
+        (Some(Destination::Otlp), source)
+    } else {
+        if let Some(ci) = CI.iter().find(|it| variable(it).is_some_and(says_yes)) {
+            return Err(Why::Ci(ci));
+        }
+        if !surroundings.interactive {
+            return Err(Why::NoTerminal);
+        }
+        let contributors = (!CONTRIBUTORS.is_empty()).then_some(Destination::Contributors);
+        (contributors, Source::Nobody)
+    };
+    Ok(Plan {
+        destination,
+        source,
+        places,
+        settings,
+    })
+}
+
+impl Plan {
+    /// A setting: from the environment, else from the user's file.
+    pub(crate) fn setting(
+        &self,
+        surroundings: &Surroundings<'_>,
+        key: &'static str,
+    ) -> Option<String> {
+        let value = surroundings.variable(key);
+        value.or_else(|| self.settings.get(key).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    /// What is decided in an environment, as text.
+    fn decided(home: &Path, interactive: bool, variables: &[(&str, &str)]) -> String {
+        let variable = |name: &'static str| {
+            if name == "HOME" {
+                return Some(home.to_str().unwrap().to_owned());
+            }
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let surroundings = Surroundings {
+            variable: &variable,
+            interactive,
+            now: SystemTime::UNIX_EPOCH,
+        };
+        match decide(&surroundings) {
+            Decision::Off(why) => format!("off: {why}"),
+            Decision::On(plan) => match plan.destination {
+                Some(destination) => format!("{destination} by {}", plan.source),
+                None => "here".into(),
+            },
+        }
+    }
+
+    #[test]
+    fn whoever_says_no_is_heard() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path();
+        let off = |name: &str| format!("off: {name}");
+        let all = [
+            (
+                "DO_NOT_TRACK",
+                "1",
+                "DO_NOT_TRACK is set in the environment",
+            ),
+            (
+                "OTEL_SDK_DISABLED",
+                "True",
+                "OTEL_SDK_DISABLED is true in the environment",
+            ),
+            (
+                EXPORT,
+                "none",
+                "by KUSTOMIZE_EXPORT_METRICS in the environment",
+            ),
+        ];
+        for (name, value, wanted) in all {
+            let explicit = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost");
+            let found = decided(home, true, &[(name, value), explicit]);
+            assert_eq!(found, off(wanted));
+        }
+        assert_eq!(decided(home, true, &[("DO_NOT_TRACK", "0")]), "here");
+        assert_eq!(decided(home, true, &[("OTEL_SDK_DISABLED", "x")]), "here");
+    }
+
+    #[test]
+    fn machines_are_asked_only_if_they_are_told_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path();
+        assert!(decided(home, false, &[]).starts_with("off: there is no terminal"));
+        assert!(decided(home, true, &[("CI", "true")]).starts_with("off: CI is set"));
+        assert_eq!(decided(home, true, &[("CI", "false")]), "here");
+        let explicit = [(EXPORT, "file:/x"), ("CI", "true")];
+        let found = decided(home, false, &explicit);
+        assert_eq!(
+            found,
+            "file:/x by KUSTOMIZE_EXPORT_METRICS in the environment"
+        );
+        let endpoint = ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://c");
+        let found = decided(home, false, &[endpoint]);
+        assert_eq!(
+            found,
+            "otlp by OTEL_EXPORTER_OTLP_METRICS_ENDPOINT in the environment"
+        );
+    }
+
+    #[test]
+    fn the_environment_comes_before_the_file_and_a_broken_file_before_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path();
+        let places = Places {
+            config: home.join(".config/pilothouse/config"),
+            state: home.join(".local/state/pilothouse/usage"),
+        };
+        config::set(&places, "KUSTOMIZE_EXPORT_METRICS=none").unwrap();
+        let found = decided(home, true, &[]);
+        assert!(found.starts_with("off: by KUSTOMIZE_EXPORT_METRICS in /"));
+        let found = decided(home, true, &[(EXPORT, "otlp")]);
+        assert_eq!(found, "otlp by KUSTOMIZE_EXPORT_METRICS in the environment");
+        std::fs::write(&places.config, "?").unwrap();
+        let found = decided(home, true, &[(EXPORT, "otlp")]);
+        assert!(found.contains("line 1: there is no KEY=VALUE"), "{found}");
+        assert!(decided(Path::new("here"), true, &[]).contains("no home"));
+        assert!(decided(home, true, &[(EXPORT, "x")]).starts_with("off: "));
+    }
+}

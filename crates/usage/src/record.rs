@@ -1,0 +1,152 @@
+//! After a build: count it, if that is wanted.
+
+use std::io::Write;
+use std::time::SystemTime;
+
+use crate::document::document;
+use crate::spool::Spool;
+use crate::{Build, Decision, Error, NOTICE, Plan, Surroundings, Why, decide};
+
+/// Puts the build into the spool and has somebody else send it. Whatever goes wrong, the build is none the worse: what
+/// the user must know is written to `stderr`.
+pub fn record(
+    build: &Build,
+    surroundings: &Surroundings<'_>,
+    stderr: &mut dyn Write,
+    start_sending: impl FnOnce(),
+) {
+    let plan = match decide(surroundings) {
+        Decision::On(plan) => plan,
+        Decision::Off(Why::Broken(error)) => {
+            // A machine need not have a home, nor may everyone read it.
+            let usual = matches!(error, Error::NoHome | Error::Read(..));
+            if surroundings.interactive || !usual {
+                _ = writeln!(stderr, "Warning: usage is not recorded: {error}");
+            }
+            return;
+        }
+        Decision::Off(_) => return,
+    };
+    let spool = Spool::at(&plan.places.state);
+    if surroundings.interactive && !was_told(&spool, &plan, stderr) {
+        return;
+    }
+    let document = document(&build.counters(), unix_seconds(surroundings.now));
+    if spool.add(&document, surroundings.now).is_err() {
+        return spool.lose(1);
+    }
+    if plan.destination.is_none() {
+        // What made room for newer ones is not lost to anybody.
+        spool.forgive(u64::MAX);
+    } else if spool.may_try(surroundings.now) {
+        start_sending();
+    }
+}
+
+/// Nothing is counted before the user was told, or in the run that tells.
+fn was_told(spool: &Spool, plan: &Plan, stderr: &mut dyn Write) -> bool {
+    // Where it cannot be remembered, it is no use to tell it again and again.
+    let Ok(first) = spool.first_notice() else {
+        return false;
+    };
+    if first {
+        let place = match &plan.destination {
+            Some(destination) => format!("Later runs send to: {destination}."),
+            None => "Nothing is sent anywhere until an endpoint is set.".into(),
+        };
+        _ = writeln!(
+            stderr,
+            "{NOTICE}This run sends nothing. {place} See `pilothouse config get` and `pilothouse usage show`."
+        );
+    }
+    !first
+}
+
+pub(crate) fn unix_seconds(now: SystemTime) -> u64 {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Outcome;
+
+    /// What is written to stderr, and whether sending begins.
+    fn run(home: &Path, interactive: bool, export: &str) -> (String, bool) {
+        let variable = |name: &'static str| match name {
+            "HOME" => Some(home.to_str().unwrap().to_owned()),
+            crate::EXPORT => Some(export.to_owned()),
+            _ => None,
+        };
+        let surroundings = Surroundings {
+            variable: &variable,
+            interactive,
+            now: SystemTime::now(),
+        };
+        let build = Build {
+            fields: [(vec!["patches", "path"], 2)].into(),
+            plugins: [("HashTransformer", 1)].into(),
+            duration: Duration::from_millis(20),
+            resources: Some(12),
+            outcome: Outcome::Success,
+        };
+        let (mut stderr, started) = (Vec::new(), Cell::new(false));
+        record(&build, &surroundings, &mut stderr, || started.set(true));
+        (String::from_utf8(stderr).unwrap(), started.get())
+    }
+
+    fn spool(home: &Path) -> Spool {
+        Spool::at(&home.join(".local/state/pilothouse/usage"))
+    }
+
+    #[test]
+    fn the_first_interactive_run_tells_and_records_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (stderr, started) = run(dir.path(), true, "file:/x");
+        assert!(stderr.starts_with(NOTICE), "{stderr}");
+        assert!(!started && spool(dir.path()).documents().is_empty());
+        let (stderr, started) = run(dir.path(), true, "file:/x");
+        assert_eq!(stderr, "");
+        assert!(started);
+        let documents = spool(dir.path()).documents();
+        let text = json::to_string(&documents[0].1);
+        for wanted in [
+            r#""patches.path""#,
+            r#""HashTransformer""#,
+            r#""10-100ms""#,
+            r#""10-99""#,
+            r#""success""#,
+        ] {
+            assert!(text.contains(wanted), "{wanted} in {text}");
+        }
+    }
+
+    #[test]
+    fn without_an_endpoint_it_stays_here() {
+        let dir = tempfile::tempdir().unwrap();
+        run(dir.path(), true, "");
+        let (_, started) = run(dir.path(), true, "");
+        assert!(!started, "unless the tests are built with an endpoint");
+        assert_eq!(spool(dir.path()).documents().len(), 1);
+    }
+
+    #[test]
+    fn trouble_is_told_or_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let (stderr, started) = run(dir.path(), false, "x:y");
+        assert!(stderr.starts_with("Warning: usage is not recorded: "));
+        assert!(!started);
+        std::fs::write(dir.path().join(".local"), "no directory").unwrap();
+        for interactive in [true, false] {
+            let (stderr, started) = run(dir.path(), interactive, "file:/x");
+            assert_eq!((&*stderr, started), ("", false));
+        }
+        let (_, started) = run(Path::new("relative"), true, "file:/x");
+        assert!(!started);
+    }
+}

@@ -1,0 +1,168 @@
+//! Sends what waits: one request for all of it, one attempt, by one process at a time.
+
+mod bucket;
+mod google;
+mod otlp;
+mod signature;
+
+use std::time::{Duration, SystemTime};
+
+use json::Value;
+use telemetry::export::Signal;
+use telemetry::metrics::delta::{Counter, Point, join};
+
+use crate::document::document;
+use crate::record::unix_seconds;
+use crate::spool::Spool;
+use crate::{Decision, Destination, Error, Plan, Surroundings, Why, decide, places};
+
+/// How it went.
+#[derive(Debug)]
+pub enum Sent {
+    /// So many payloads are where they should be.
+    Payloads(usize),
+    Nothing,
+    /// Another process is at it.
+    Busy,
+    /// They stay here: nobody said where to.
+    Nowhere,
+    Off(Why),
+}
+
+/// What is in the spool may be sent: it got there because its user was told, or said where to. So this does not ask
+/// again for a terminal.
+pub fn send(surroundings: &Surroundings<'_>) -> Result<Sent, Error> {
+    let surroundings = &Surroundings {
+        interactive: true,
+        ..*surroundings
+    };
+    let plan = match decide(surroundings) {
+        Decision::On(plan) => plan,
+        Decision::Off(why) => return Ok(Sent::Off(why)),
+    };
+    let Some(destination) = &plan.destination else {
+        return Ok(Sent::Nowhere);
+    };
+    let spool = Spool::at(&plan.places.state);
+    if !spool.exists() {
+        return Ok(Sent::Nothing);
+    }
+    let Some(_lock) = spool.lock() else {
+        return Ok(Sent::Busy);
+    };
+    spool.tidy(surroundings.now);
+    let (files, documents): (Vec<_>, Vec<_>) = spool.documents().into_iter().unzip();
+    if files.is_empty() {
+        return Ok(Sent::Nothing);
+    }
+    let lost = spool.lost();
+    let request = request(documents, lost, surroundings.now);
+    let done = deliver(destination, &plan, surroundings, &request);
+    let finish = || {
+        for file in &files {
+            _ = std::fs::remove_file(file);
+        }
+    };
+    match done {
+        Ok(rejected) => {
+            finish();
+            spool.succeeded(&request);
+            spool.forgive(lost);
+            if rejected > 0 {
+                spool.lose(1);
+            }
+            Ok(Sent::Payloads(files.len()))
+        }
+        Err(error @ Error::Refused(_)) => {
+            finish();
+            spool.lose(files.len());
+            spool.failed();
+            Err(error)
+        }
+        Err(error) => {
+            spool.failed();
+            Err(error)
+        }
+    }
+}
+
+/// All that waits in one document, and how many have been lost.
+pub(crate) fn request(mut documents: Vec<Value>, lost: u64, now: SystemTime) -> Value {
+    if lost > 0 {
+        let counter = Counter {
+            name: "kustomize.usage.lost",
+            description: "Payloads that were counted and could not be sent",
+            unit: "{payload}",
+            points: vec![Point {
+                attributes: Vec::new(),
+                count: lost,
+            }],
+        };
+        documents.push(document(&[counter], unix_seconds(now)));
+    }
+    join(documents)
+}
+
+pub(crate) fn describe(
+    destination: &Destination,
+    plan: &Plan,
+    surroundings: &Surroundings<'_>,
+) -> String {
+    match destination {
+        Destination::Otlp => match otlp::target(plan, surroundings) {
+            Ok(target) => format!("otlp, {}", target.describe(Signal::Metrics)),
+            Err(error) => error.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// How many data points were rejected.
+fn deliver(
+    destination: &Destination,
+    plan: &Plan,
+    surroundings: &Surroundings<'_>,
+    request: &Value,
+) -> Result<u64, Error> {
+    match destination {
+        Destination::Otlp => otlp::export(otlp::target(plan, surroundings)?, request),
+        Destination::Contributors => otlp::export(otlp::contributors()?, request),
+        Destination::File(directory) => {
+            let later = |error: std::io::Error| Error::Later(error.to_string());
+            let name = object_name(surroundings.now)?.replace('/', "-");
+            places::make_directory(directory).map_err(later)?;
+            places::write(&directory.join(name), &json::to_vec(request)).map_err(later)?;
+            Ok(0)
+        }
+        Destination::S3(bucket) => run(bucket::s3(bucket, surroundings, request)),
+        Destination::Gs(bucket) => run(bucket::gs(bucket, surroundings, request)),
+    }
+}
+
+fn run(work: impl Future<Output = Result<u64, Error>>) -> Result<u64, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Later(error.to_string()))?;
+    runtime.block_on(work)
+}
+
+/// For the connection and the answer of a bucket.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The day, and a number that nobody has had before: it says nothing of who sends.
+fn object_name(now: SystemTime) -> Result<String, Error> {
+    let mut random = [0; 16];
+    aws_lc_rs::rand::fill(&mut random)
+        .map_err(|_| Error::Later("there are no random numbers".into()))?;
+    let time = timestamp(now);
+    let number = u128::from_le_bytes(random);
+    Ok(format!("{}/{number:032x}.json", &time[..8]))
+}
+
+/// As `20260102T030405Z`.
+fn timestamp(now: SystemTime) -> String {
+    let seconds = i64::try_from(unix_seconds(now)).unwrap_or_default();
+    let time = meta::time::Time::from_unix(seconds, 0).to_string();
+    time.replace(['-', ':'], "")
+}

@@ -1,0 +1,67 @@
+//! What people are shown: the state and why, and the very payloads.
+
+use std::fmt::Write as _;
+
+use json::Value;
+
+use crate::spool::Spool;
+use crate::{Decision, EXPORT, Error, Places, Surroundings, decide, send};
+
+/// What `config get` says.
+pub fn state(surroundings: &Surroundings<'_>) -> String {
+    let mut out = String::new();
+    match decide(surroundings) {
+        Decision::Off(why) => {
+            _ = writeln!(out, "recording: off");
+            _ = writeln!(out, "why:       {why}");
+        }
+        Decision::On(plan) => {
+            let where_to = match &plan.destination {
+                Some(destination) => send::describe(destination, &plan, surroundings),
+                None => "nowhere: counts stay in the spool of this machine".into(),
+            };
+            _ = writeln!(out, "recording: on");
+            _ = writeln!(out, "why:       {}", plan.source);
+            _ = writeln!(out, "sent to:   {where_to}");
+        }
+    }
+    let Some(places) = Places::find(surroundings) else {
+        return out;
+    };
+    let spool = Spool::at(&places.state);
+    _ = writeln!(out, "config:    {}", places.config.display());
+    _ = writeln!(
+        out,
+        "spool:     {} ({} waiting, {} lost)",
+        places.state.display(),
+        spool.documents().len(),
+        spool.lost()
+    );
+    _ = writeln!(
+        out,
+        "\nTo switch it off: pilothouse config set {EXPORT}=none"
+    );
+    out
+}
+
+/// What `usage show` says: what the next request holds, and what the last one held.
+pub fn show(surroundings: &Surroundings<'_>) -> Result<String, Error> {
+    let places = Places::find(surroundings).ok_or(Error::NoHome)?;
+    let spool = Spool::at(&places.state);
+    let mut out = state(surroundings);
+    let (waiting, lost) = (spool.documents(), spool.lost());
+    let part = |out: &mut String, title: &str, document: Option<&Value>| {
+        _ = writeln!(out, "\n# {title}");
+        match document {
+            Some(it) => _ = writeln!(out, "{}", json::to_string_pretty(it, "  ")),
+            None => _ = writeln!(out, "nothing"),
+        }
+    };
+    let next = (!waiting.is_empty()).then(|| {
+        let documents = waiting.into_iter().map(|(_, it)| it);
+        send::request(documents.collect(), lost, surroundings.now)
+    });
+    part(&mut out, "what would be sent now", next.as_ref());
+    part(&mut out, "what was sent last", spool.last().as_ref());
+    Ok(out)
+}

@@ -23,7 +23,7 @@ pub(crate) struct Telemetry {
     /// Proxies to the networks of the control plane, the cluster and etcd
     #[arg(long, value_name = "FILE")]
     egress_selector_config_file: Option<PathBuf>,
-    /// Where numbers go: /metrics, and the collector of --tracing-config-file
+    /// Where numbers go: to /metrics, to the collector of traces
     #[arg(
         long,
         value_name = "LIST",

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use json::Value;
 
 use crate::decode::{List, Strings};
+use crate::edit::BUILTIN_PLUGINS;
 use crate::types::Kustomization;
 
 /// Counts what all builds use whose options share it; clones count together.
@@ -21,28 +22,6 @@ pub struct Counts {
     /// How often a builtin plugin is configured, by its kind.
     pub plugins: BTreeMap<&'static str, u64>,
 }
-
-/// The kinds that `apiVersion: builtin` has.
-const BUILTIN: &[&str] = &[
-    "AnnotationsTransformer",
-    "ConfigMapGenerator",
-    "HashTransformer",
-    "HelmChartInflationGenerator",
-    "IAMPolicyGenerator",
-    "ImageTagTransformer",
-    "LabelTransformer",
-    "NamespaceTransformer",
-    "PatchJson6902Transformer",
-    "PatchStrategicMergeTransformer",
-    "PatchTransformer",
-    "PrefixSuffixTransformer",
-    "PrefixTransformer",
-    "ReplacementTransformer",
-    "ReplicaCountTransformer",
-    "SecretGenerator",
-    "SuffixTransformer",
-    "ValueAddTransformer",
-];
 
 impl Tally {
     pub fn counts(&self) -> Counts {
@@ -61,7 +40,7 @@ impl Tally {
     }
 
     pub(crate) fn plugin(&self, kind: &str) {
-        if let Some(known) = BUILTIN.iter().find(|it| **it == kind) {
+        if let Some(known) = BUILTIN_PLUGINS.iter().find(|it| **it == kind) {
             self.change(|it| *it.plugins.entry(known).or_default() += 1);
         }
     }
@@ -216,7 +195,7 @@ mod tests {
     #[test]
     fn every_kind_that_loads_is_known() {
         let text = include_str!("target/external.rs");
-        for kind in BUILTIN {
+        for kind in BUILTIN_PLUGINS {
             assert!(text.contains(&format!("\"{kind}\"")), "{kind}");
         }
     }

@@ -115,13 +115,14 @@ impl Tracer {
         let Some(mut arena) = slot.take() else {
             return;
         };
-        if !arena.is_recording() {
+        // Without room the whole trace is left out; the queue keeps the books.
+        if !arena.is_recording() || !self.queue.has_room(arena.spans.len() as u64) {
             pool::keep_here(arena);
             return;
         }
         arena.close(Box::new(describe()));
         let finished = Finished::new(arena, self.pool.clone());
-        // Without room the whole trace is left out; the queue keeps the books.
+        // Others may just have taken the room.
         drop(self.queue.try_push(finished));
     }
 }

@@ -122,6 +122,7 @@ impl<T: Item> Exporter<T> {
             Signal::Logs => "export-logs",
         };
         thread::Builder::new().name(name.into()).spawn(move || {
+            yield_to_requests();
             runtime.block_on(async {
                 tokio::select! {
                     () = work.run() => {}
@@ -171,6 +172,14 @@ impl<T: Item> Exporter<T> {
             failed: numbers.failed + numbers.waiting(),
         }
     }
+}
+
+/// Where there is not enough processor for all, those who ask come first, and what cannot be told of them is dropped and
+/// counted. This thread alone: on Linux each has a priority of its own.
+fn yield_to_requests() {
+    #[cfg(target_os = "linux")]
+    // A system that does not let it be lowered goes on as it is.
+    let _ = rustix::process::nice(19);
 }
 
 async fn forever(work: impl Future<Output = ()>) {

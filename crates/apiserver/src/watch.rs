@@ -1,5 +1,7 @@
 //! Hot path. WATCH: changes as they happen, each encoded once per format for all who watch.
 
+mod batches;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use telemetry::metrics::Timer;
 use telemetry::trace::{self, Role, Scope};
 use tokio::time::Instant;
 
+use self::batches::Batches;
 use crate::body::{Body, Out};
 use crate::catalog::Resource;
 use crate::filter::Filter;
@@ -49,6 +52,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         first_row: true,
         ended: false,
         opened: Timer::start(),
+        batches: Batches::begin(api, &ask.resource),
         scope: if ask.info.namespace.is_empty() {
             "cluster"
         } else {
@@ -90,6 +94,8 @@ struct Stream {
     first_row: bool,
     ended: bool,
     opened: Timer,
+    /// Only if it is traced.
+    batches: Option<Box<Batches>>,
     /// As metrics call it.
     scope: &'static str,
 }
@@ -177,10 +183,16 @@ impl Stream {
             if let Some(frame) = frame.finish() {
                 out.send(frame).await;
             }
+            if let Some(batches) = &mut self.batches {
+                batches.sent();
+                timer.as_mut().reset(self.next_wake(deadline));
+            }
         }
     }
 
     fn next_wake(&self, deadline: Instant) -> Instant {
+        let told = self.batches.as_deref().and_then(Batches::due);
+        let deadline = told.map_or(deadline, |it| it.min(deadline));
         if self.bookmarks {
             deadline.min(self.next_bookmark)
         } else {
@@ -250,9 +262,12 @@ impl Stream {
     }
 
     /// An event of so many bytes goes out.
-    fn count(&self, bytes: usize) {
+    fn count(&mut self, bytes: usize) {
         if bytes > 0 {
             self.api.metrics.watches.of(&self.resource).sent(bytes);
+            if let Some(batches) = &mut self.batches {
+                batches.add(bytes, self.sent);
+            }
         }
     }
 

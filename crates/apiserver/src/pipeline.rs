@@ -232,7 +232,6 @@ impl Api {
         mut noted: Option<&mut Noted>,
         tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
-        let started = self.tracer.is_on().then(|| tally.started.tick());
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -243,6 +242,14 @@ impl Api {
         let deadline = deadline(&query, &info, most)?;
         let known = self.who(caller, &parts.headers, tally).await;
         let sender = known.as_deref().ok();
+        // Nobody waits for what a watch within the process sends: it would only fill a collector.
+        let is_watch = info
+            .resource
+            .as_ref()
+            .is_some_and(|it| it.verb == Verb::Watch);
+        let is_quiet = is_watch && matches!(caller, Caller::Local(_));
+        let is_told = self.tracer.is_on() && !is_quiet;
+        let started = is_told.then(|| tally.started.tick());
         traced::begin(&self.tracer, &parts.headers, sender, started);
         let user = known?;
         if let Some(noted) = &mut noted {

@@ -1,5 +1,7 @@
 //! Hot path. WATCH: changes as they happen, each encoded once per format for all who watch.
 
+mod batches;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -16,6 +18,7 @@ use telemetry::trace::{self, Role, Scope};
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use self::batches::Batches;
 use crate::body::{Body, Frames};
 use crate::catalog::Resource;
 use crate::filter::Filter;
@@ -51,6 +54,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         first_row: true,
         ended: false,
         opened: Timer::start(),
+        batches: Batches::begin(api, &ask.resource),
         scope: if ask.info.namespace.is_empty() {
             "cluster"
         } else {
@@ -92,6 +96,8 @@ struct Stream {
     first_row: bool,
     ended: bool,
     opened: Timer,
+    /// Only if it is traced.
+    batches: Option<Box<Batches>>,
     /// As metrics call it.
     scope: &'static str,
 }
@@ -161,6 +167,8 @@ impl Stream {
     }
 
     fn next_wake(&self, deadline: Instant) -> Instant {
+        let told = self.batches.as_deref().and_then(Batches::due);
+        let deadline = told.map_or(deadline, |it| it.min(deadline));
         if self.bookmarks {
             deadline.min(self.next_bookmark)
         } else {
@@ -230,9 +238,12 @@ impl Stream {
     }
 
     /// An event of so many bytes goes out.
-    fn count(&self, bytes: usize) {
+    fn count(&mut self, bytes: usize) {
         if bytes > 0 {
             self.api.metrics.watches.of(&self.resource).sent(bytes);
+            if let Some(batches) = &mut self.batches {
+                batches.add(bytes, self.sent);
+            }
         }
     }
 
@@ -371,6 +382,10 @@ impl Watching {
 
     /// Ready when it is time for something else than changes.
     fn poll_rest(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(batches) = &mut self.stream.batches {
+            batches.sent();
+            self.set_timer();
+        }
         if !self.is_called(context) {
             return Poll::Pending;
         }
@@ -388,11 +403,15 @@ impl Watching {
         if self.stream.bookmarks && now >= self.stream.next_bookmark {
             self.stream.push_progress(frame.own());
         }
+        self.set_timer();
+        Poll::Ready(())
+    }
+
+    fn set_timer(&mut self) {
         self.wake_at = self.stream.next_wake(self.deadline);
         self.timer.as_mut().reset(self.wake_at);
-        // The timer has not seen whom to wake.
+        // It has not seen whom to wake.
         self.waker = None;
-        Poll::Ready(())
     }
 }
 

@@ -53,6 +53,13 @@ pub(crate) struct Tls {
 }
 
 impl Proxy {
+    pub(crate) fn transport(&self) -> &'static str {
+        match self {
+            Self::Tcp { .. } | Self::Tls { .. } => "tcp",
+            Self::Unix(_) => "uds",
+        }
+    }
+
     fn name(&self) -> String {
         match self {
             Self::Tcp { host, port } | Self::Tls { host, port, .. } => format!("{host}:{port}"),

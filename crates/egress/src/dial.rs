@@ -46,6 +46,11 @@ impl Dialer {
         self.0.is_none()
     }
 
+    /// How the proxy is reached, as upstream calls it, if there is one.
+    pub fn transport(&self) -> Option<&'static str> {
+        self.0.as_ref().map(Proxy::transport)
+    }
+
     /// A name goes to the proxy as it is, if there is one: what it means is known there.
     pub async fn dial(&self, host: &str, port: u16) -> Result<Stream, DialError> {
         let bare = host.trim_start_matches('[').trim_end_matches(']');

@@ -184,7 +184,8 @@ impl Connection {
             "Direct" => return Ok(Dialer(None)),
             "GRPC" => {
                 return Err(
-                    "GRPC, konnectivity's tunnel, is not supported: use HTTPConnect".into(),
+                    "proxyProtocol GRPC, konnectivity's tunnel, is not supported: use HTTPConnect"
+                        .into(),
                 );
             }
             _ => {}

@@ -65,6 +65,7 @@ impl Barrier {
         // Asked once for all who wait: each of them waits for it.
         let call = trace::span("etcdserverpb.KV/Range").client();
         call.set("rpc.system.name", || "grpc");
+        call.set("rpc.method", || "etcdserverpb.KV/Range");
         call.set("shared", || true);
         let (answer, revision) = oneshot::channel();
         self.queue.send(answer).map_err(|_| Error::Closed)?;

@@ -42,7 +42,7 @@ pub(super) struct Pauses {
     chance: u32,
 }
 
-const FIRST: Duration = Duration::from_millis(250);
+pub(super) const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(15);
 
 impl Pauses {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::retry::{Again, Failure, Pauses};
-use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto};
+use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto, retry};
 
 /// The most that a collector may answer.
 pub(super) const MAX_ANSWER: usize = 4 << 20;
@@ -136,7 +136,8 @@ impl Transport {
             let pause = match failure.again {
                 Again::Never => None,
                 Again::Sometime => Some(pauses.next()),
-                Again::After(pause) => Some(pause),
+                // At once, again and again, would keep busy who is busy.
+                Again::After(pause) => Some(pause.max(retry::FIRST)),
             };
             let next = pause.and_then(|it| Instant::now().checked_add(it));
             let stopping = stop.borrow().is_some();

@@ -18,8 +18,8 @@ use crate::keys::Keys;
 use crate::members::Members;
 use crate::moments::Moments;
 
-/// Clients on the same machine come back sooner; for others a question costs less than waiting.
-const MOMENT: Duration = Duration::from_micros(250);
+/// Clients on the same network come back sooner: the waiting is over when they have.
+const MOMENT: Duration = Duration::from_micros(1200);
 
 type Waiting = oneshot::Sender<Result<Revision, Error>>;
 
@@ -129,7 +129,7 @@ struct Company {
 
 impl Company {
     /// So many questions go without waiting once waiting was in vain.
-    const ALONE: u32 = 64;
+    const ALONE: u32 = 16;
 
     fn expected(&self, here: usize) -> usize {
         if self.alone > 0 { here } else { self.last }

@@ -1,4 +1,4 @@
-//! Pauses shorter than the runtime's timers can tell: those count in milliseconds.
+//! Pauses that end when they should: the runtime's timers count in milliseconds, and each begun one counts.
 
 use std::sync::mpsc;
 use std::thread;

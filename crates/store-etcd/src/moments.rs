@@ -1,4 +1,4 @@
-//! Pauses that end when they should: the runtime's timers count in milliseconds, and each begun one counts.
+//! Pauses that end when they should: the runtime's timers count in whole milliseconds, and may end one too late.
 
 use std::sync::mpsc;
 use std::thread;

@@ -7,7 +7,7 @@
 mod connection;
 mod exporter;
 mod grpc;
-mod gzip;
+pub(crate) mod gzip;
 mod http;
 pub mod proto;
 mod queue;

@@ -45,10 +45,8 @@ fn a_waterfall() {
         colour: true,
     };
     let text = drawn(&coloured, Show::default());
-    assert!(
-        text.contains("\x1b[31m└─ ! [hook] review�[31m") || text.contains("\x1b[31m"),
-        "{text}"
-    );
+    let expected = "\x1b[31m   │  └─ ! [hook] review\u{fffd}[31m";
+    assert!(text.contains(expected), "{text:?}");
     // Whatever the width, no line is wider.
     for width in [60, 61, 200] {
         let screen = Screen { width, ..PLAIN };
@@ -99,11 +97,10 @@ fn a_list() {
     let shown = list::render(&json::parse(found.as_bytes()).unwrap(), false);
     let expected = "\
 TIME                       TRACE ID                           DURATION   SPANS   STATUS          NAME
-2026-11-16T08:51:36.123Z   4bf92f3577b34da6a3ce929d0e0e4736   10.0ms     6       500, 3 errors   POST /api/v1/nodes
-2026-11-16T08:51:36.000Z   00000000000000000000000000000001   999ns      1       ok              hook: review (its beginning is not here)
+2026-11-16T08:11:36.123Z   4bf92f3577b34da6a3ce929d0e0e4736   10.0ms     6       500, 3 errors   POST /api/v1/nodes
+2026-11-16T08:11:36.000Z   00000000000000000000000000000001   999ns      1       ok              hook: review (its beginning is not here)
 ... and 3 more; --limit shows up to 1000
 ";
-    let expected = expected.replace("08:51:36", &time(1_794_816_696_000_000_000)[11..19]);
     assert_eq!(shown, expected);
     let none = json::parse(br#"{"traces":[],"matched":0}"#).unwrap();
     assert!(list::render(&none, false).contains("nothing was recorded yet"));

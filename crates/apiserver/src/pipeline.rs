@@ -17,6 +17,7 @@ use hyper::body::Incoming;
 use meta::Status;
 use store::{LeaseId, Store};
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
 use tokio::sync::watch;
 
@@ -63,6 +64,8 @@ pub struct Api {
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
     pub tracer: Arc<Tracer>,
+    /// Traces that can be read here, if any are kept.
+    pub recent: Option<Arc<Recent>>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
@@ -79,6 +82,7 @@ pub struct Config {
     pub rbac: Arc<Rbac>,
     pub issuer: Option<Issuer>,
     pub tracer: Arc<Tracer>,
+    pub recent: Option<Arc<Recent>>,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
@@ -392,6 +396,7 @@ impl Api {
             rbac: parts.rbac,
             issuer: parts.issuer,
             tracer: parts.tracer,
+            recent: parts.recent,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),

@@ -2,6 +2,7 @@
 
 mod access;
 mod api;
+mod debug_traces;
 mod foreign;
 mod logs;
 mod requests;
@@ -16,6 +17,7 @@ use anyhow::Context;
 
 pub(crate) use access::Access;
 pub(crate) use api::Api;
+pub(crate) use debug_traces::DebugTraces;
 pub(crate) use foreign::explain;
 pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;

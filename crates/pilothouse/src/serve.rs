@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
@@ -13,6 +14,7 @@ use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
 use store::{Store, embedded};
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::data::{self, Directory, Etcd, quoted};
@@ -41,6 +43,8 @@ pub(crate) struct Arguments {
     requests: flags::Requests,
     #[command(flatten)]
     telemetry: flags::Telemetry,
+    #[command(flatten)]
+    traces: flags::DebugTraces,
     #[command(flatten)]
     logs: flags::Logs,
 }
@@ -74,8 +78,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     // Before anything is opened: a mistake in a file is told at once.
     let egress = arguments.telemetry.egress()?;
-    let tracing = arguments.telemetry.tracing(&egress)?;
     let registry = Registry::default();
+    let recent = arguments.traces.recent(&registry)?;
+    let telemetry = &arguments.telemetry;
+    let tracing = telemetry.tracing(&egress, &arguments.traces, recent.as_ref())?;
     let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),
@@ -96,7 +102,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         &store,
         &place,
         egress,
-        tracing.as_ref(),
+        (tracing.as_ref(), recent),
         &registry,
     );
     let server = Box::pin(started).await?;
@@ -119,7 +125,14 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     if let Some(tracing) = tracing {
         // Last of all: what was done until now is in it.
-        say.line(&format!("traces: spans {}", tracing.stop().await));
+        let is_sent = tracing.is_sent();
+        let report = tracing.stop().await.to_string();
+        let report = if is_sent {
+            report
+        } else {
+            report.replace("exported", "kept")
+        };
+        say.line(&format!("traces: spans {report}"));
     }
     if let Some(push) = push {
         for (signal, report) in push.stop().await {
@@ -197,7 +210,7 @@ async fn start(
     store: &Store,
     place: &Place,
     egress: Selector,
-    tracing: Option<&Tracing>,
+    (tracing, recent): (Option<&Tracing>, Option<Arc<Recent>>),
     registry: &Registry,
 ) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
@@ -223,6 +236,8 @@ async fn start(
     if let Some(tracing) = tracing {
         options.tracer = tracing.tracer.clone();
     }
+    options.recent = recent;
+    options.otlp_receiver = arguments.traces.receiver();
     options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
         options.kubeconfig = Some(arguments.directory.kubeconfig());
@@ -262,6 +277,9 @@ fn names(arguments: &Arguments) -> ServingNames {
 /// Says what to type next.
 fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, backups: bool) {
     let serving = format!("serving https://{}", server.address);
+    if let Some(address) = server.otlp_address {
+        say.line(&format!("receiving OTLP at {address}"));
+    }
     if matches!(place, Place::Memory) && !arguments.data.print_kubeconfig {
         say.line(&format!(
             "{serving}; --print-kubeconfig would print how to reach it"

@@ -23,6 +23,7 @@ use egress::{Network, Selector};
 use store::Store;
 use telemetry::export::Queue;
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -66,6 +67,10 @@ pub struct Options {
     pub egress: Selector,
     /// What becomes of traces; off by default.
     pub tracer: Arc<Tracer>,
+    /// Traces that can be read at `/debug/traces`, if any are kept.
+    pub recent: Option<Arc<Recent>>,
+    /// Where other programs' spans are taken in, to be kept with ours.
+    pub otlp_receiver: Option<OtlpReceiver>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -85,6 +90,14 @@ pub struct Options {
     pub grace: Duration,
     /// Takes in all that is counted.
     pub metrics: Registry,
+}
+
+/// A port of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct OtlpReceiver {
+    pub address: SocketAddr,
+    /// Without TLS, and from anybody: for loopback.
+    pub plaintext: bool,
 }
 
 impl Options {
@@ -108,6 +121,8 @@ impl Options {
             settings: Settings::default(),
             egress: Selector::default(),
             tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
+            recent: None,
+            otlp_receiver: None,
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,
@@ -126,6 +141,8 @@ impl Options {
 #[derive(Debug)]
 pub struct Server {
     pub address: SocketAddr,
+    /// Where other programs' spans are taken in.
+    pub otlp_address: Option<SocketAddr>,
     /// For an admin.
     pub kubeconfig: String,
     pub api: Arc<Api>,
@@ -143,6 +160,8 @@ impl Server {
             .await
             .with_context(|| format!("listen on {}", options.address))?;
         let address = listener.local_addr().context("learn the own address")?;
+        let otlp = setup::otlp_listener(&options).await?;
+        let otlp_address = otlp.as_ref().map(|it| it.0.local_addr()).transpose()?;
         let (stop, stopped) = watch::channel(false);
         let (grace, shutdown_delay) = (options.grace, options.shutdown_delay);
         let compaction = options.compaction_interval;
@@ -184,6 +203,12 @@ impl Server {
             User::new("system:apiserver", &["system:masters"]),
             "kube-apiserver",
         );
+        if let (Some((listener, plaintext)), Some(recent)) = (otlp, &api.recent) {
+            let tls = (!plaintext).then(|| config.clone());
+            let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
+            let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
+            tokio::spawn(receiver);
+        }
         let serving = tokio::spawn(apiserver::server::serve(
             api.clone(),
             listener,
@@ -209,6 +234,7 @@ impl Server {
         Ok(Self {
             controllers: Controllers::start(&server, &client, looped),
             address,
+            otlp_address,
             kubeconfig,
             api,
             shutdown_delay,

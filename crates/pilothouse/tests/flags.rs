@@ -10,5 +10,6 @@ mod flags {
     mod telemetry;
     mod tls;
     mod tokens;
+    mod traces;
     mod words;
 }

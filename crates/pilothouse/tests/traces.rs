@@ -8,8 +8,12 @@ mod export;
 #[path = "webhooks/hook.rs"]
 #[allow(dead_code, reason = "other stories use the rest")]
 mod hook;
+#[path = "traces/kept.rs"]
+mod kept;
 #[path = "traces/otelcol.rs"]
 mod otelcol;
+#[path = "traces/receiver.rs"]
+mod receiver;
 #[path = "traces/tables.rs"]
 mod tables;
 #[path = "traces/trust.rs"]

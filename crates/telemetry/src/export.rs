@@ -7,7 +7,7 @@
 mod connection;
 mod exporter;
 mod grpc;
-mod gzip;
+pub(crate) mod gzip;
 mod http;
 pub mod proto;
 mod queue;
@@ -17,6 +17,7 @@ mod signal;
 mod target;
 mod transport;
 
+pub(crate) use exporter::yield_to_requests;
 pub use exporter::{Exporter, Report, Settings};
 pub use queue::{Numbers, Queue};
 pub use resource::Resource;

@@ -10,6 +10,8 @@ pub mod logs;
 pub mod metrics;
 pub mod otlp;
 mod protobuf;
+pub mod receive;
+pub mod recent;
 mod text;
 pub mod trace;
 

@@ -42,6 +42,15 @@ impl Message {
         self.0.extend_from_slice(value);
     }
 
+    /// One field of several pieces.
+    pub(crate) fn parts(&mut self, field: u32, parts: &[&[u8]]) {
+        self.tag(field, 2);
+        self.varint(parts.iter().map(|it| it.len() as u64).sum());
+        for part in parts {
+            self.0.extend_from_slice(part);
+        }
+    }
+
     pub(crate) fn text(&mut self, field: u32, value: &str) {
         self.bytes(field, value.as_bytes());
     }

@@ -11,8 +11,9 @@ use pilothouse::tracing::Tracing;
 use store_etcd::wire::{Dial, Stream};
 use telemetry::config::Environment;
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 
-use super::value;
+use super::{DebugTraces, value};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces and networks")]
@@ -74,11 +75,16 @@ impl Telemetry {
             metrics: metrics.then_some(self.metrics_export_interval),
             logs: self.logs_exporter == LogsExporter::Otlp,
         };
-        let Some(tracing) = tracing else {
+        let Some(collector) = tracing.filter(|it| it.is_sent()) else {
             let flag = match (metrics, wanted.logs) {
                 (true, _) => "--metrics-exporter otlp",
                 (_, true) => "--logs-exporter otlp",
-                _ => return Ok(None),
+                _ => {
+                    return Ok(tracing
+                        .map(|it| it.push(wanted, registry))
+                        .transpose()?
+                        .flatten());
+                }
             };
             anyhow::bail!("{flag} needs --tracing-config-file, which names the collector");
         };
@@ -87,17 +93,26 @@ impl Telemetry {
             interval >= Duration::from_secs(1),
             "--metrics-export-interval is at least 1s"
         );
-        Ok(Some(tracing.push(wanted, registry)?))
+        Ok(collector.push(wanted, registry)?)
     }
 
-    /// If it is asked for.
-    pub(crate) fn tracing(&self, egress: &Selector) -> anyhow::Result<Option<Tracing>> {
-        let Some(file) = &self.tracing_config_file else {
-            return Ok(None);
-        };
+    /// If it is asked for: to a collector, into `recent`, or both.
+    pub(crate) fn tracing(
+        &self,
+        egress: &Selector,
+        traces: &DebugTraces,
+        recent: Option<&Arc<Recent>>,
+    ) -> anyhow::Result<Option<Tracing>> {
         let instance = format!("apiserver-{}", apiserver::random::uid());
         let environment = Environment::of_process();
-        Tracing::start(file, environment, egress.clone(), &instance).map(Some)
+        let tracing = match (&self.tracing_config_file, recent) {
+            (Some(file), _) => {
+                Tracing::start(file, environment, egress.clone(), &instance, recent)?
+            }
+            (None, Some(recent)) => Tracing::keep(recent, traces.rate(), &environment, &instance)?,
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(tracing))
     }
 }
 

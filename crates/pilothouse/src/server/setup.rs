@@ -18,10 +18,25 @@ use auth::token_cache::TokenCache;
 use auth::{Authorizer, Rbac, Union};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::TcpListener;
 
 use super::Options;
 use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
 use crate::pki;
+
+/// The port for other programs' spans, and whether it is without TLS.
+pub(super) async fn otlp_listener(
+    options: &Options,
+) -> anyhow::Result<Option<(TcpListener, bool)>> {
+    let Some(receiver) = options.otlp_receiver else {
+        return Ok(None);
+    };
+    let listener = TcpListener::bind(receiver.address).await;
+    // In words only: what to do about the port is not what to do about that of the API.
+    let listener = listener
+        .map_err(|error| anyhow!("--otlp-receiver: listen on {}: {error}", receiver.address))?;
+    Ok(Some((listener, receiver.plaintext)))
+}
 
 /// What controllers are told.
 pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> controllers::Config {
@@ -102,6 +117,7 @@ pub(super) fn config(
     Ok(Config {
         store: options.store,
         tracer: options.tracer,
+        recent: options.recent,
         authentication: Authentication {
             clients: Some(clients),
             ways: Authenticator {

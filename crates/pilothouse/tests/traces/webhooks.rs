@@ -12,7 +12,7 @@ use crate::{ALL, World, admin, ask, everything, named, recorded, world};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-async fn register(world: &World, kind: &str, clients: Vec<Value>) {
+pub(crate) async fn register(world: &World, kind: &str, clients: Vec<Value>) {
     let webhooks = clients.into_iter().enumerate().map(|(index, client)| {
         json!({
             "name": (format!("hook{index}.example.com")),

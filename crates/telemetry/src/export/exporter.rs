@@ -176,7 +176,7 @@ impl<T: Item> Exporter<T> {
 
 /// Where there is not enough processor for all, those who ask come first, and what cannot be told of them is dropped and
 /// counted. This thread alone: on Linux each has a priority of its own.
-fn yield_to_requests() {
+pub(crate) fn yield_to_requests() {
     #[cfg(target_os = "linux")]
     // A system that does not let it be lowered goes on as it is.
     let _ = rustix::process::nice(19);

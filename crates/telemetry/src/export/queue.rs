@@ -147,18 +147,18 @@ impl<T: Item> Queue<T> {
     }
 
     /// Comes back when a batch has come together.
-    pub(super) async fn batch(&self) {
+    pub(crate) async fn batch(&self) {
         self.enough.notified().await;
     }
 
     /// Nothing more is taken.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.places.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
     /// Whether a closed queue has given out everything. Who has a place and is not in the channel yet will be at once:
     /// pushing waits for nothing.
-    pub(super) fn is_drained(&self) -> bool {
+    pub(crate) fn is_drained(&self) -> bool {
         self.places.load(Ordering::Acquire) == CLOSED
     }
 }

@@ -100,7 +100,7 @@ fn bytes_are_bounded_whatever_comes() {
             let trace = u128::from(chance.below(60) + 1 + step / 8);
             let names = 1 << chance.below(6);
             let name = format!("name {}", chance.below(names));
-            let spans: Vec<_> = (0..chance.below(5) + 1)
+            let spans: Vec<_> = (0..=chance.below(5))
                 .map(|_| {
                     let (start, length) = (chance.below(1000), chance.below(5000));
                     let mut span = span(

@@ -17,7 +17,7 @@ use anyhow::Context;
 
 pub(crate) use access::Access;
 pub(crate) use api::Api;
-pub(crate) use debug_traces::DebugTraces;
+pub(crate) use debug_traces::Kept;
 pub(crate) use foreign::explain;
 pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     telemetry: flags::Telemetry,
     #[command(flatten)]
-    traces: flags::DebugTraces,
+    traces: flags::Kept,
     #[command(flatten)]
     logs: flags::Logs,
 }

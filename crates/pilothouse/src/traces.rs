@@ -15,7 +15,6 @@ use crate::access::{self, Access, Connection, encode};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct Arguments {
     /// A trace to show: its id, a Server-Timing or traceparent with it, or an audit id; without one, list all
     #[arg(value_name = "ID")]
@@ -134,10 +133,10 @@ impl Arguments {
         if self.sort == Sort::Duration {
             add("sort", "duration");
         }
-        match query.is_empty() {
-            true => "/debug/traces".to_owned(),
-            false => format!("/debug/traces?{}", query.join("&")),
+        if query.is_empty() {
+            return "/debug/traces".to_owned();
         }
+        format!("/debug/traces?{}", query.join("&"))
     }
 
     /// Whether something in particular is looked for.

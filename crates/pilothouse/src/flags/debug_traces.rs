@@ -12,7 +12,7 @@ const MILLION: u32 = 1_000_000;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces kept here")]
-pub(crate) struct DebugTraces {
+pub(crate) struct Kept {
     /// Keep recent traces in memory, for /debug/traces and 'pilothouse traces'
     #[arg(long)]
     debug_traces: bool,
@@ -36,7 +36,7 @@ pub(crate) struct DebugTraces {
     otlp_receiver_plaintext: bool,
 }
 
-impl DebugTraces {
+impl Kept {
     pub(crate) fn rate(&self) -> u32 {
         let rate = self.debug_traces_sampling_rate_per_million;
         rate.unwrap_or(MILLION)

@@ -13,7 +13,7 @@ use telemetry::config::Environment;
 use telemetry::metrics::Registry;
 use telemetry::recent::Recent;
 
-use super::{DebugTraces, value};
+use super::{Kept, value};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces and networks")]
@@ -100,7 +100,7 @@ impl Telemetry {
     pub(crate) fn tracing(
         &self,
         egress: &Selector,
-        traces: &DebugTraces,
+        traces: &Kept,
         recent: Option<&Arc<Recent>>,
     ) -> anyhow::Result<Option<Tracing>> {
         let instance = format!("apiserver-{}", apiserver::random::uid());

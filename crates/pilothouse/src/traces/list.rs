@@ -1,5 +1,7 @@
 //! The list, as a table.
 
+use std::fmt::Write as _;
+
 use json::Value;
 
 use super::screen::{clean, duration, time};
@@ -26,7 +28,7 @@ pub(super) fn render(found: &Value, is_narrow: bool) -> String {
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("{cell:width$}   "));
+            let _ = write!(line, "{cell:width$}   ");
         }
         out.push_str(line.trim_end());
         out.push('\n');
@@ -35,7 +37,7 @@ pub(super) fn render(found: &Value, is_narrow: bool) -> String {
     let more = matched.and_then(|it| usize::try_from(it).ok());
     let more = more.unwrap_or_default().saturating_sub(traces.len());
     if more > 0 {
-        out.push_str(&format!("... and {more} more; --limit shows up to 1000\n"));
+        let _ = writeln!(out, "... and {more} more; --limit shows up to 1000");
     }
     out
 }

@@ -35,7 +35,7 @@ fn deeper(depth: usize) -> Result<usize, Error> {
     depth.checked_sub(1).ok_or(Error::Deep)
 }
 
-fn utf8<'a>(field: Field<'a>) -> Result<&'a str, Error> {
+fn utf8(field: Field<'_>) -> Result<&str, Error> {
     std::str::from_utf8(field.bytes()).map_err(|_| Error::Text)
 }
 

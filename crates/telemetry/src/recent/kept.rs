@@ -157,7 +157,10 @@ impl Kept {
         self.size = size;
         let ids = std::mem::take(&mut piece.ids);
         self.ids.extend(ids);
-        // Two sorted runs: the sort takes them as such.
+        #[expect(
+            clippy::stable_sort_primitive,
+            reason = "it knows sorted runs: there are two"
+        )]
         self.ids.sort();
         let top = std::mem::take(&mut piece.top);
         if top.beats(&self.top) {

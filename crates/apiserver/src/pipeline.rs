@@ -259,7 +259,8 @@ impl Api {
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
-        let _impersonation = traced::station("impersonation");
+        // As Kubernetes 1.37 calls it, whoever may be impersonated.
+        let _impersonation = traced::station("constrainedimpersonation");
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {

@@ -12,7 +12,7 @@ use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
-use crate::{clock, object, respond, show, verbs};
+use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -21,7 +21,7 @@ pub(super) async fn create(
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
-    let mut review = verbs::read(api, ask, body).await?;
+    let (mut review, _) = verbs::read(api, ask, body).await?;
     if options.dry_run {
         // A question has no effect either way.
         return answer(accepted, &review);
@@ -72,7 +72,7 @@ pub(super) async fn create(
 }
 
 fn answer(accepted: crate::negotiate::Accepted, review: &Value) -> Result<Response<Body>, Status> {
-    let body = show::encode(review, accepted)?;
+    let body = traced::serialize(|| show::encode(review, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }

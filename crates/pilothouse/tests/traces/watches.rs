@@ -133,3 +133,19 @@ async fn an_unrecorded_watch_tells_nothing() {
     drop(body);
     assert!(batches(&world).is_empty());
 }
+
+/// Nobody waits for what the server tells itself; what it does besides is recorded as what others do.
+#[tokio::test]
+async fn watches_within_the_process_are_quiet() {
+    let world = world(ALL).await;
+    everything(&world);
+    let path = format!("{NODES}?watch=true");
+    let mut watch = world.client.watch(&path).await.expect("a watch");
+    node(&world, "a").await;
+    watch.next().await.expect("an event");
+    drop(watch);
+    let spans: Vec<_> = everything(&world).into_iter().flatten().collect();
+    named(&spans, "POST /api/v1/nodes");
+    let watches = ["cacher.Watch", "WatchServer.SendEvents"];
+    assert!(spans.iter().all(|it| !watches.contains(&&*it.name)));
+}

@@ -73,21 +73,20 @@ struct Troubles {
 }
 
 impl Troubles {
-    /// Told once, until it is something else, or all is well again.
-    fn note(&self, signal: Signal, outcome: &Outcome) {
+    /// What there is to tell: a trouble once, until it is something else, or all is well again.
+    fn note(&self, signal: Signal, outcome: &Outcome) -> Option<String> {
         let trouble = (outcome.rejected > 0).then(|| outcome.said.clone());
         let trouble = trouble.map(Option::unwrap_or_default);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if *last == trouble {
-            return;
+            return None;
         }
         let line = match &trouble {
             Some(text) => format!("warning: {signal:?} do not reach the collector: {text}"),
             None => format!("{signal:?} reach the collector again"),
         };
-        // Nobody may be listening.
-        let _ = writeln!(io::stderr(), "{line}");
         *last = trouble;
+        Some(line)
     }
 }
 
@@ -239,7 +238,10 @@ impl<T: Item> Work<T> {
         let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
         let outcome = sent.await;
         self.queue.settle(outcome.accepted, outcome.rejected, 0);
-        self.troubles.note(self.signal, &outcome);
+        if let Some(line) = self.troubles.note(self.signal, &outcome) {
+            // Nobody may be listening.
+            let _ = writeln!(io::stderr(), "{line}");
+        }
     }
 
     fn next(&self) -> Option<Batch> {
@@ -256,5 +258,34 @@ impl<T: Item> Work<T> {
             spans,
             message: self.resource.wrap(&items).into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trouble_is_told_once() {
+        let troubles = Troubles::default();
+        let note = |rejected: u64, said: &str| {
+            let outcome = Outcome {
+                rejected,
+                said: Some(said.to_owned()),
+                ..Outcome::default()
+            };
+            troubles.note(Signal::Traces, &outcome)
+        };
+        let told = |why: &str| {
+            let line = "warning: Traces do not reach the collector";
+            Some(format!("{line}: {why}"))
+        };
+        assert_eq!(note(0, ""), None);
+        assert_eq!(note(1, "gone"), told("gone"));
+        assert_eq!(note(2, "gone"), None);
+        assert_eq!(note(1, "busy"), told("busy"));
+        let well = Some("Traces reach the collector again".to_owned());
+        assert_eq!(note(0, "all is well"), well);
+        assert_eq!(note(0, ""), None);
     }
 }

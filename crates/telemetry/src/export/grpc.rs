@@ -158,6 +158,7 @@ fn retry_info(header: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::{Place, Protocol};
 
     fn ends(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let pairs = pairs.iter();
@@ -207,6 +208,26 @@ mod tests {
             failure.text,
             "rpc error: code = ResourceExhausted desc = too much"
         );
+    }
+
+    #[test]
+    fn requests() {
+        let place = Place::Tcp {
+            host: "collector".into(),
+            port: 4317,
+        };
+        let mut target = Target::new(place, Protocol::Grpc);
+        target.timeout = Duration::from_millis(2500);
+        target.gzip = true;
+        let request = request(&target, Signal::Traces, &Bytes::new()).unwrap();
+        let url =
+            "http://collector:4317/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+        assert_eq!(request.uri(), url);
+        let text = |name: &str| request.headers()[name].to_str().unwrap();
+        assert_eq!(text("grpc-timeout"), "2500m");
+        assert_eq!(text("te"), "trailers");
+        assert_eq!(text("content-type"), "application/grpc");
+        assert_eq!(text("grpc-encoding"), "gzip");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::retry::{Again, Failure, Pauses};
-use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto, retry};
+use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto};
 
 /// The most that a collector may answer.
 pub(super) const MAX_ANSWER: usize = 4 << 20;
@@ -133,12 +133,7 @@ impl Transport {
                 Ok(answer) => return accepted(&answer, items),
                 Err(failure) => failure,
             };
-            let pause = match failure.again {
-                Again::Never => None,
-                Again::Sometime => Some(pauses.next()),
-                // At once, again and again, would keep busy who is busy.
-                Again::After(pause) => Some(pause.max(retry::FIRST)),
-            };
+            let pause = failure.again.pause(&mut pauses);
             let next = pause.and_then(|it| Instant::now().checked_add(it));
             let stopping = stop.borrow().is_some();
             let Some(next) = next.filter(|it| *it < end && !stopping) else {

@@ -9,7 +9,6 @@ mod exporter;
 mod grpc;
 mod gzip;
 mod http;
-pub mod proto;
 mod queue;
 mod resource;
 mod retry;

@@ -15,6 +15,7 @@ mod retry;
 mod signal;
 mod target;
 mod transport;
+mod troubles;
 
 pub use exporter::{Exporter, Report, Settings};
 pub use queue::{Numbers, Queue};

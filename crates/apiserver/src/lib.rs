@@ -49,6 +49,7 @@ pub mod random;
 pub mod request;
 pub mod request_log;
 mod respond;
+pub mod scrape;
 pub mod server;
 mod show;
 mod stored;

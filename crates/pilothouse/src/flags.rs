@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod foreign;
+mod kyverno;
 mod logs;
 mod requests;
 mod serving;

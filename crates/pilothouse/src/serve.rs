@@ -74,9 +74,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     // Before anything is opened: a mistake in a file is told at once.
     let egress = arguments.telemetry.egress()?;
-    let tracing = arguments.telemetry.tracing(&egress)?;
     let registry = Registry::default();
-    let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
+    let mut outlets = arguments.telemetry.open(&egress, &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
@@ -96,16 +95,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         &store,
         &place,
         egress,
-        tracing.as_ref(),
+        outlets.tracing.as_ref(),
         &registry,
     );
     let server = Box::pin(started).await?;
-    if let Some(tracing) = &tracing {
-        tracing.resolve_services(&server.api);
-    }
-    if let Some(push) = &push {
-        push.resolve_services(&server.api);
-    }
+    outlets.attach(&server.api)?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     next_steps(&arguments, &say, &server, &place, offered);
@@ -117,14 +111,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
         }
     }
-    if let Some(tracing) = tracing {
-        // Last of all: what was done until now is in it.
-        say.line(&format!("traces: spans {}", tracing.stop().await));
-    }
-    if let Some(push) = push {
-        for (signal, report) in push.stop().await {
-            say.line(&format!("{signal}: {report}"));
-        }
+    // Last of all: what was done until now is in it.
+    for line in outlets.stop().await {
+        say.line(&line);
     }
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.

@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::anyhow;
 use apiserver::pipeline::Api;
 use egress::Selector;
-use telemetry::config::{Environment, Follow};
+use telemetry::config::{self, Environment, Follow};
 use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Signal, Transport};
 use telemetry::metrics::Registry;
 use telemetry::trace::{Finished, Sampling, Tracer};
 
-use crate::push::{self, Push, Wanted};
+use crate::push;
 
 /// How long the last spans may take when the server stops.
 pub(crate) const LAST: Duration = Duration::from_secs(5);
@@ -23,8 +23,32 @@ pub struct Tracing {
     /// What the server records with.
     pub tracer: Arc<Tracer>,
     exporter: Exporter<Finished>,
-    transport: Arc<Transport>,
-    resource: Resource,
+    pub transports: Transports,
+}
+
+/// The ways to a collector, each with a connection of its own: a slow signal does not hold up the others.
+#[derive(Clone, Debug)]
+pub struct Transports {
+    pub traces: Arc<Transport>,
+    pub metrics: Arc<Transport>,
+    pub logs: Arc<Transport>,
+}
+
+impl Transports {
+    fn new(to: config::Tracing) -> Self {
+        let transport = |target| Arc::new(Transport::new(target));
+        Self {
+            traces: transport(to.target),
+            metrics: transport(to.metrics),
+            logs: transport(to.logs),
+        }
+    }
+
+    fn replace(&self, to: config::Tracing) {
+        self.traces.replace(to.target);
+        self.metrics.replace(to.metrics);
+        self.logs.replace(to.logs);
+    }
 }
 
 impl Tracing {
@@ -35,40 +59,58 @@ impl Tracing {
         egress: Selector,
         instance: &str,
     ) -> anyhow::Result<Self> {
+        let (follow, configured) = Follow::open(file, environment.clone(), egress)?;
+        Self::run(configured, &environment, instance, |tracer, transports| {
+            follow.run(move |changed| {
+                sample(&tracer, changed.sampling_rate_per_million);
+                transports.replace(changed);
+            })
+        })
+    }
+
+    /// To a collector that no file names.
+    pub fn to(
+        collector: config::Tracing,
+        environment: &Environment,
+        instance: &str,
+    ) -> anyhow::Result<Self> {
+        let never = |_, _| std::future::pending();
+        Self::run(collector, environment, instance, never)
+    }
+
+    fn run<F: Future<Output = ()> + Send + 'static>(
+        configured: config::Tracing,
+        environment: &Environment,
+        instance: &str,
+        beside: impl FnOnce(Arc<Tracer>, Transports) -> F,
+    ) -> anyhow::Result<Self> {
         let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
-        let resource = environment.resource_attributes();
-        let resource = Resource::new("apiserver", instance, resource);
-        let (follow, configured) = Follow::open(file, environment, egress)?;
-        let transport = Arc::new(Transport::new(configured.target));
         let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(most))));
-        let set = |tracer: &Tracer, per_million| tracer.set(Some(Sampling { per_million }));
-        set(&tracer, configured.sampling_rate_per_million);
-        let changed = tracer.clone();
+        sample(&tracer, configured.sampling_rate_per_million);
+        let transports = Transports::new(configured);
         let exporter = Exporter::start(
             Signal::Traces,
             tracer.queue().clone(),
-            transport.clone(),
-            resource.clone(),
+            transports.traces.clone(),
+            resource(environment, instance),
             settings,
-            follow.run(transport.clone(), move |rate| set(&changed, rate)),
+            beside(tracer.clone(), transports.clone()),
         )?;
         Ok(Self {
             tracer,
             exporter,
-            transport,
-            resource,
+            transports,
         })
     }
 
     /// A collector may be a Service: this server knows where those are.
     pub fn resolve_services(&self, api: &Arc<Api>) {
-        self.transport.resolve_services(resolver(api));
+        self.transports.traces.resolve_services(resolver(api));
     }
 
-    /// Has metrics and logs go the same way, and shows what becomes of spans.
-    pub fn push(&self, wanted: Wanted, registry: &Registry) -> std::io::Result<Push> {
+    /// Shows what becomes of spans.
+    pub fn observe(&self, registry: &Registry) {
         push::observe(registry, "traces", self.exporter.queue());
-        Push::start(wanted, registry, &self.transport, &self.resource)
     }
 
     /// Sends what waits, and tells what became of everything.
@@ -78,6 +120,15 @@ impl Tracing {
         let ended = tokio::task::spawn_blocking(move || self.exporter.shutdown(LAST));
         ended.await.unwrap_or_default()
     }
+}
+
+fn sample(tracer: &Tracer, per_million: u32) {
+    tracer.set(Some(Sampling { per_million }));
+}
+
+/// Who sends: `instance` is this process.
+pub fn resource(environment: &Environment, instance: &str) -> Resource {
+    Resource::new("apiserver", instance, environment.resource_attributes())
 }
 
 /// Finds Services by the objects of this server.

@@ -26,7 +26,7 @@ impl Signal {
     }
 
     /// Below the root of an HTTP endpoint.
-    pub(super) fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Traces => "/v1/traces",
             Self::Metrics => "/v1/metrics",

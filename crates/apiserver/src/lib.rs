@@ -51,6 +51,7 @@ pub mod receiver;
 pub mod request;
 pub mod request_log;
 mod respond;
+pub mod scrape;
 pub mod server;
 mod show;
 mod stored;

@@ -145,10 +145,11 @@ impl Receiver {
     }
 
     async fn allow(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
-        let user = self.api.who(caller, headers, &Tally::start()).await;
+        let mut tally = Tally::start();
+        let user = self.api.who(caller, headers, &mut tally).await;
         let user = user.map_err(|status| Refusal::unauthenticated(status.message))?;
         let attributes = Attributes::path(&user, "post", "/v1/traces");
-        let allowed = self.api.allow_request(attributes).await;
+        let allowed = self.api.allow_request(attributes, &mut tally).await;
         allowed.map_err(|status| Refusal::denied(status.message))
     }
 }

@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod debug_traces;
 mod foreign;
+mod kyverno;
 mod logs;
 mod requests;
 mod serving;

@@ -9,9 +9,9 @@ use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
 use clap::Args;
 use egress::Selector;
-use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
+use pilothouse::{dialing, pki};
 use store::{Store, embedded};
 use telemetry::metrics::Registry;
 use telemetry::recent::Recent;
@@ -77,12 +77,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         on_stderr: arguments.data.print_kubeconfig,
     };
     // Before anything is opened: a mistake in a file is told at once.
-    let egress = arguments.telemetry.egress()?;
     let registry = Registry::default();
-    let recent = arguments.traces.recent(&registry)?;
+    let egress = arguments.telemetry.egress()?;
+    let egress = egress.observed(&dialing::observer(&registry));
     let telemetry = &arguments.telemetry;
-    let tracing = telemetry.tracing(&egress, &arguments.traces, recent.as_ref())?;
-    let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
+    let mut outlets = telemetry.open(&arguments.traces, &egress, &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
@@ -102,16 +101,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         &store,
         &place,
         egress,
-        (tracing.as_ref(), recent),
+        (outlets.tracing.as_ref(), outlets.recent.clone()),
         &registry,
     );
     let server = Box::pin(started).await?;
-    if let Some(tracing) = &tracing {
-        tracing.resolve_services(&server.api);
-    }
-    if let Some(push) = &push {
-        push.resolve_services(&server.api);
-    }
+    outlets.attach(&server.api)?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     next_steps(&arguments, &say, &server, &place, offered);
@@ -123,21 +117,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
         }
     }
-    if let Some(tracing) = tracing {
-        // Last of all: what was done until now is in it.
-        let is_sent = tracing.is_sent();
-        let report = tracing.stop().await.to_string();
-        let report = if is_sent {
-            report
-        } else {
-            report.replace("exported", "kept")
-        };
-        say.line(&format!("traces: spans {report}"));
-    }
-    if let Some(push) = push {
-        for (signal, report) in push.stop().await {
-            say.line(&format!("{signal}: {report}"));
-        }
+    // Last of all: what was done until now is in it.
+    for line in outlets.stop().await {
+        say.line(&line);
     }
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.

@@ -9,13 +9,13 @@ mod exporter;
 mod grpc;
 pub(crate) mod gzip;
 mod http;
-pub mod proto;
 mod queue;
 mod resource;
 mod retry;
 mod signal;
 mod target;
 mod transport;
+mod troubles;
 
 pub(crate) use exporter::yield_to_requests;
 pub use exporter::{Exporter, Report, Settings};

@@ -9,7 +9,7 @@ mod ids;
 pub mod logs;
 pub mod metrics;
 pub mod otlp;
-mod protobuf;
+pub mod protobuf;
 pub mod receive;
 pub mod recent;
 mod text;

@@ -130,7 +130,10 @@ fn record(file: &Path) -> anyhow::Result<(Arc<Tracer>, Exporter<Finished>)> {
         resource,
         settings,
         // The file may change while the webhook runs.
-        follow.run(transport, move |rate| set(&changed, rate)),
+        follow.run(move |to| {
+            set(&changed, to.sampling_rate_per_million);
+            transport.replace(to.target);
+        }),
     )?;
     Ok((tracer, exporter))
 }

@@ -69,7 +69,8 @@ async fn change(user: &str) -> (Vec<Span>, Vec<Span>) {
     );
     let config = file(folder.path(), "server.yaml", &config);
     let none = egress::Selector::default();
-    let tracing = Tracing::start(&config, Environment::default(), none, "test").expect("tracing");
+    let tracing =
+        Tracing::start(&config, Environment::default(), none, "test", None).expect("tracing");
     let tracer = tracing.tracer.clone();
     let world = World::with(|options| {
         options.tracer = tracer.clone();

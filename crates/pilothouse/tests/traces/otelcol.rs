@@ -75,7 +75,8 @@ async fn a_real_collector_takes_what_is_sent() {
     );
     std::fs::write(&file, config).expect("a file");
     let none = egress::Selector::default();
-    let tracing = Tracing::start(&file, Environment::default(), none, "test").expect("tracing");
+    let tracing =
+        Tracing::start(&file, Environment::default(), none, "test", None).expect("tracing");
     let tracer = tracing.tracer.clone();
     let world = World::with(|options| options.tracer = tracer).await;
     let maps = (Method::POST, "/api/v1/namespaces/default/configmaps");

@@ -1,7 +1,7 @@
 //! The thread that takes what waits, and has it sent.
 
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::transport::Stop;
-use super::{Item, Outcome, Queue, Resource, Signal, Transport};
+use super::troubles::Troubles;
+use super::{Item, Queue, Resource, Signal, Transport};
 
 /// How an exporter works.
 #[derive(Clone, Copy, Debug)]
@@ -66,30 +67,6 @@ pub struct Exporter<T> {
     troubles: Arc<Troubles>,
 }
 
-/// What went wrong with sending.
-#[derive(Debug, Default)]
-struct Troubles {
-    last: Mutex<Option<String>>,
-}
-
-impl Troubles {
-    /// What there is to tell: a trouble once, until it is something else, or all is well again.
-    fn note(&self, signal: Signal, outcome: &Outcome) -> Option<String> {
-        let trouble = (outcome.rejected > 0).then(|| outcome.said.clone());
-        let trouble = trouble.map(Option::unwrap_or_default);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last == trouble {
-            return None;
-        }
-        let line = match &trouble {
-            Some(text) => format!("warning: {signal:?} do not reach the collector: {text}"),
-            None => format!("{signal:?} reach the collector again"),
-        };
-        *last = trouble;
-        Some(line)
-    }
-}
-
 impl<T: Item> Exporter<T> {
     /// Waits for nothing: the collector need not be there yet. `beside` runs on the same thread until the end.
     pub fn start(
@@ -105,7 +82,7 @@ impl<T: Item> Exporter<T> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let troubles = Arc::new(Troubles::default());
+        let troubles = Arc::new(Troubles::new(signal));
         let work = Work {
             signal,
             queue: queue.clone(),
@@ -147,8 +124,7 @@ impl<T: Item> Exporter<T> {
 
     /// What went wrong last, if all is not well again.
     pub fn trouble(&self) -> Option<String> {
-        let last = self.troubles.last.lock();
-        last.unwrap_or_else(PoisonError::into_inner).clone()
+        self.troubles.last()
     }
 
     /// Takes no more, sends what waits, and tells what became of everything. Blocks, for little more than `limit`.
@@ -214,6 +190,7 @@ impl<T: Item> Work<T> {
                 let Some(batch) = self.next() else { break };
                 self.send(batch).await;
             }
+            self.troubles.tell(self.queue.numbers().dropped);
         }
         self.finish().await;
     }
@@ -238,10 +215,8 @@ impl<T: Item> Work<T> {
         let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
         let outcome = sent.await;
         self.queue.settle(outcome.accepted, outcome.rejected, 0);
-        if let Some(line) = self.troubles.note(self.signal, &outcome) {
-            // Nobody may be listening.
-            let _ = writeln!(io::stderr(), "{line}");
-        }
+        self.troubles.note(&outcome);
+        self.troubles.tell(self.queue.numbers().dropped);
     }
 
     fn next(&self) -> Option<Batch> {
@@ -258,34 +233,5 @@ impl<T: Item> Work<T> {
             spans,
             message: self.resource.wrap(&items).into(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trouble_is_told_once() {
-        let troubles = Troubles::default();
-        let note = |rejected: u64, said: &str| {
-            let outcome = Outcome {
-                rejected,
-                said: Some(said.to_owned()),
-                ..Outcome::default()
-            };
-            troubles.note(Signal::Traces, &outcome)
-        };
-        let told = |why: &str| {
-            let line = "warning: Traces do not reach the collector";
-            Some(format!("{line}: {why}"))
-        };
-        assert_eq!(note(0, ""), None);
-        assert_eq!(note(1, "gone"), told("gone"));
-        assert_eq!(note(2, "gone"), None);
-        assert_eq!(note(1, "busy"), told("busy"));
-        let well = Some("Traces reach the collector again".to_owned());
-        assert_eq!(note(0, "all is well"), well);
-        assert_eq!(note(0, ""), None);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::export::{Item, Numbers, Queue, Resource, proto};
+use crate::export::{Item, Numbers, Queue, Resource};
+use crate::protobuf;
 use crate::trace::Finished;
 
 /// A trace that was encoded, on its way to a collector.
@@ -43,7 +44,7 @@ impl Source {
         Self {
             queue,
             onward,
-            head: proto::bytes_at(&head, 1).unwrap_or_default().into(),
+            head: protobuf::bytes_at(&head, 1).unwrap_or_default().into(),
             carried: Mutex::default(),
         }
     }

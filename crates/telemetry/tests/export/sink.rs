@@ -12,7 +12,7 @@ use testkit::certificates::Certificates;
 use crate::trace::{PATIENCE, Sender, report, settings};
 
 /// A running sink, ended when dropped.
-struct Sink {
+pub(crate) struct Sink {
     process: Child,
     grpc: u16,
     http: u16,
@@ -35,7 +35,7 @@ fn script() -> PathBuf {
 }
 
 /// Whether there is all that the sink needs; says how to get it.
-fn available() -> bool {
+pub(crate) fn available() -> bool {
     let modules = "import grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc";
     let found = Command::new(python())
         .args(["-c", modules])
@@ -51,7 +51,7 @@ fn available() -> bool {
 }
 
 impl Sink {
-    fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
         let (out, ready) = (folder.join(name), folder.join(format!("{name}.ready")));
         let process = Command::new(python())
             .arg(script())
@@ -88,7 +88,7 @@ impl Sink {
         }
     }
 
-    fn target(&self, protocol: Protocol) -> Target {
+    pub(crate) fn target(&self, protocol: Protocol) -> Target {
         let port = match protocol {
             Protocol::Grpc => self.grpc,
             Protocol::HttpProtobuf => self.http,
@@ -100,8 +100,8 @@ impl Sink {
         Target::new(place, protocol)
     }
 
-    /// A line for each span that it took.
-    fn lines(&self) -> Vec<String> {
+    /// A line for each span, point or line that it took.
+    pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.out).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }

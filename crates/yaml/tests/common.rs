@@ -29,7 +29,10 @@ impl Builder for Nodes {
 
     fn mapping(&mut self, pairs: Pairs<Node>, style: Style, place: Place) -> Node {
         let mut node = node(Kind::Mapping, "!!map", style, place);
-        node.content = pairs.into_iter().flat_map(|(key, value)| [key, value]).collect();
+        node.content = pairs
+            .into_iter()
+            .flat_map(|(key, value)| [key, value])
+            .collect();
         node
     }
 }
@@ -72,7 +75,7 @@ const COMMON: &[&str] = &[
     "# x\n---\n# y\na: b # z\n# w\n",
     "a:\n  b: 1\n  c:\n  - d\n  - e: f\n    g: h\n  -\n  - - i\n    - j\nk:\n",
     "a: |\n  x\n   y\n\n  z\nb: |-\n  x\n\nc: |+\n  x\n\nd: >\n  x\n  y\n\n  z\n   w\n  v\n",
-    "a: x\n  y\n\n  z\nb: 'x\n  y''s  \n\n  z'\nc: \"x\\n \n  y\\\"\"\n",
+    "a: x\n  y\n\n  z\nb: 'x\n  y''s  \n\n  z'\nc: \"x\\n \n  y\\\"\\\n  \\ z\\u0041\"\n",
     "a: []\nb: {}\nc: [x, 'y', \"z\", 1, http://x:80/y]\nd: {x: y, \"z\":1, w: [v, {u: t}]}\n",
     "{\"a\": {\"b\": [1,\n\t2]},\n\"c\": null}\n",
     "- a\n- b: c\n",
@@ -103,7 +106,8 @@ fn the_rest_is_not() {
         "a:\tb\n",
         "a: |2\n   b\n",
         "? a\n: b\n",
-        "a: \"\\x41\"\n",
+        "a: \"\\x4\"\n",
+        "a: \"\\q\"\n",
         "a: 'b\n",
         "a: [b\n",
         "%YAML 1.1\n---\na: b\n",
@@ -117,10 +121,66 @@ fn the_rest_is_not() {
 
 /// Pieces that meet in manifests, so that texts made of them get far.
 const PIECES: &[&str] = &[
-    "a", "b: ", "c:", "\n", "\n", "\n", "\n  ", "\n    ", "- ", "-", " ", "  ", "d: e\n", "- f: g\n", "# x", " # y\n",
-    "[", "]", "{", "}", ", ", ",", ":", ": ", "'", "\"", "\\n", "\\", "|\n", "|-\n  ", ">\n    ", ">+\n", "1", "true",
-    "~", "<<", "---\n", "...", "---", "\t", "é", "\u{2028}", "2001-01-01", "0x1", ".", "#", "&x", "*x", "!", "?", "%",
-    "\n- ", "\n  - ", "'x'", "\"y\"", "h i", "x:80",
+    "a",
+    "b: ",
+    "c:",
+    "\n",
+    "\n",
+    "\n",
+    "\n  ",
+    "\n    ",
+    "- ",
+    "-",
+    " ",
+    "  ",
+    "d: e\n",
+    "- f: g\n",
+    "# x",
+    " # y\n",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    ",",
+    ":",
+    ": ",
+    "'",
+    "\"",
+    "\\n",
+    "\\",
+    "\\ ",
+    "\\\n",
+    "\\x41",
+    "|\n",
+    "|-\n  ",
+    ">\n    ",
+    ">+\n",
+    "1",
+    "true",
+    "~",
+    "<<",
+    "---\n",
+    "...",
+    "---",
+    "\t",
+    "é",
+    "\u{2028}",
+    "2001-01-01",
+    "0x1",
+    ".",
+    "#",
+    "&x",
+    "*x",
+    "!",
+    "?",
+    "%",
+    "\n- ",
+    "\n  - ",
+    "'x'",
+    "\"y\"",
+    "h i",
+    "x:80",
 ];
 
 proptest! {

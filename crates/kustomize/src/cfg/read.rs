@@ -6,7 +6,7 @@ use super::annotations as notes;
 use crate::edit::glob_matches;
 use crate::error::{Error, Result, Wrap as _};
 use crate::fs::{EntryKind, FileSystem, exists};
-use crate::node::split_documents;
+use crate::node::{split_documents, unix_lines};
 use crate::paths;
 
 #[derive(Clone, Copy, Default)]
@@ -85,6 +85,7 @@ impl Reader<'_> {
     /// `path` is that of a file.
     fn documents(self, text: &[u8], path: Option<&str>) -> Result<Vec<Node>> {
         let text = String::from_utf8_lossy(text);
+        let text = unix_lines(&text);
         let texts = split_documents(&text)?;
         let mut all = Vec::new();
         let mut index = 0;

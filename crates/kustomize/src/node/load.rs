@@ -1,5 +1,6 @@
 //! From text to trees: documents are cut as kyaml cuts them, aliases and merge keys are replaced by what they stand for.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use json::Text;
@@ -40,18 +41,21 @@ pub(crate) fn check_depth(path: usize, value: &Node) -> Result<()> {
     Err(Error::from(yaml::Error::TooDeep(MAX_DEPTH)))
 }
 
-/// The texts between lines that start with `---`.
-pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
-    let text = if text.contains("\r\n") {
-        text.replace("\r\n", "\n")
+/// With line breaks as kyaml has them before it cuts.
+pub(crate) fn unix_lines(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        text.replace("\r\n", "\n").into()
     } else {
-        text.to_owned()
-    };
+        text.into()
+    }
+}
+
+/// The texts between lines that start with `---`.
+pub(crate) fn split_documents(text: &str) -> Result<Vec<&str>> {
     let mut documents = Vec::new();
     let mut start = 0;
-    let mut from = 0;
-    while let Some(found) = text[from..].find("\n---") {
-        let at = from + found;
+    while let Some(found) = text[start..].find("\n---") {
+        let at = start + found;
         let Some(length) = text[at + 1..].find('\n') else {
             break;
         };
@@ -65,12 +69,11 @@ pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
             )));
         }
         // The line break before the dashes belongs to the document.
-        documents.push(format!("{}\n", &text[start..at]));
+        documents.push(&text[start..=at]);
         start = end;
-        from = end;
     }
     if !text.is_empty() {
-        documents.push(text[start..].to_owned());
+        documents.push(&text[start..]);
     }
     Ok(documents)
 }

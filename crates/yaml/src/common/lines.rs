@@ -7,17 +7,20 @@ use super::{Builder, Place, Reader, Step, unless};
 /// Whether a text has no characters that count as line breaks but are none to most, nor any that YAML refuses.
 pub(super) fn is_common(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let odd = |byte: u8| (byte < b' ') & (byte != b'\n') & (byte != b'\t') | (byte == 0x7F);
+    // All of them are looked at, which processors do many at a time.
     let mut any_odd = false;
-    for &byte in bytes {
-        any_odd |= odd(byte);
+    for byte in bytes {
+        any_odd |= matches!(byte, 0..=8 | 11..=31 | 0x7F);
     }
     if any_odd {
         return false;
     }
     // C1 controls with NEL, LS and PS, the byte order mark, and what is no character.
     let odd = |it: char| {
-        matches!(it, '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+        matches!(
+            it,
+            '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}'
+        )
     };
     text.is_ascii() || !text.contains(odd)
 }

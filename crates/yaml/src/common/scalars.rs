@@ -11,8 +11,24 @@ pub(super) fn starts_plain(byte: u8) -> bool {
     byte > b' '
         && !matches!(
             byte,
-            b'-' | b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|'
-                | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`'
+            b'-' | b'?'
+                | b':'
+                | b','
+                | b'['
+                | b']'
+                | b'{'
+                | b'}'
+                | b'#'
+                | b'&'
+                | b'*'
+                | b'!'
+                | b'|'
+                | b'>'
+                | b'\''
+                | b'"'
+                | b'%'
+                | b'@'
+                | b'`'
         )
 }
 
@@ -36,7 +52,9 @@ impl<B: Builder> Reader<'_, B> {
     fn quoted_key(&mut self, start: usize, quote: u8) -> Option<Key> {
         let inner = start + 1;
         let rest = self.bytes.get(inner..)?;
-        let end = rest.iter().position(|it| matches!(it, b'\'' | b'"' | b'\\' | b'\n'))?;
+        let end = rest
+            .iter()
+            .position(|it| matches!(it, b'\'' | b'"' | b'\\' | b'\n'))?;
         let end = inner + end;
         if self.bytes[end] != quote || self.byte_at(end + 1) != b':' || !self.is_blank_at(end + 2) {
             return None;
@@ -45,7 +63,11 @@ impl<B: Builder> Reader<'_, B> {
         Some(Key {
             start,
             text: inner..end,
-            style: if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted },
+            style: if quote == b'"' {
+                Style::DoubleQuoted
+            } else {
+                Style::SingleQuoted
+            },
         })
     }
 
@@ -188,13 +210,20 @@ impl<B: Builder> Reader<'_, B> {
     /// Up to behind the closing quote.
     pub(super) fn quoted(&mut self, quote: u8, may_fold: bool) -> Step<B::Node> {
         let place = self.place(self.at);
-        let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
+        let style = if quote == b'"' {
+            Style::DoubleQuoted
+        } else {
+            Style::SingleQuoted
+        };
         self.at += 1;
         let start = self.at;
         let special = |it: &u8| matches!(it, b'\'' | b'"' | b'\\' | b'\n');
         // Most have nothing to undo.
         let rest = &self.bytes[start..];
-        let Some(length) = rest.iter().position(|it| *it == quote || special(it) && *it != other(quote)) else {
+        let Some(length) = rest
+            .iter()
+            .position(|it| *it == quote || special(it) && *it != other(quote))
+        else {
             return ControlFlow::Break(());
         };
         let end = start + length;
@@ -243,11 +272,16 @@ impl<B: Builder> Reader<'_, B> {
     fn quoted_fold(&mut self, start: usize) -> Step {
         let line = start.max(self.line_start);
         let before = &self.bytes[line..self.at];
-        let blanks = before.iter().rev().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let blanks = before
+            .iter()
+            .rev()
+            .take_while(|it| matches!(it, b' ' | b'\t'))
+            .count();
         // An escaped blank ends the run of blanks in the text; which is too odd to care for.
         let escaped = before.len() > blanks && before[before.len() - blanks - 1] == b'\\';
         unless(escaped, ())?;
-        self.buffer.truncate(self.buffer.len() - blanks.min(self.buffer.len()));
+        self.buffer
+            .truncate(self.buffer.len() - blanks.min(self.buffer.len()));
         self.fold();
         unless(self.is_marker(), ())
     }
@@ -258,11 +292,52 @@ impl<B: Builder> Reader<'_, B> {
             b't' => '\t',
             b'"' => '"',
             b'\\' => '\\',
+            b' ' => ' ',
+            b'r' => '\r',
+            b'x' => return self.code(2),
+            b'u' => return self.code(4),
+            b'U' => return self.code(8),
+            b'\n' => return self.escaped_break(),
             _ => return ControlFlow::Break(()),
         };
         self.buffer.push(plain);
         self.at += 2;
         ControlFlow::Continue(())
+    }
+
+    fn code(&mut self, digits: usize) -> Step {
+        let from = self.at + 2;
+        let text = self.bytes.get(from..from + digits).unwrap_or_default();
+        let mut code = 0;
+        for byte in text {
+            match char::from(*byte).to_digit(16) {
+                Some(digit) => code = code << 4 | digit,
+                None => return ControlFlow::Break(()),
+            }
+        }
+        match char::from_u32(code) {
+            Some(it) if !text.is_empty() => self.buffer.push(it),
+            _ => return ControlFlow::Break(()),
+        }
+        self.at = from + digits;
+        ControlFlow::Continue(())
+    }
+
+    /// A line break that does not count. Empty lines after it do.
+    fn escaped_break(&mut self) -> Step {
+        self.at += 1;
+        let mut first = true;
+        while self.byte() == b'\n' {
+            if !first {
+                self.buffer.push('\n');
+            }
+            first = false;
+            self.skip_line_break();
+            while matches!(self.byte(), b' ' | b'\t') {
+                self.at += 1;
+            }
+        }
+        unless(self.is_marker(), ())
     }
 
     pub(super) fn block_scalar(&mut self, indent: usize) -> Step<B::Node> {
@@ -337,7 +412,11 @@ impl<B: Builder> Reader<'_, B> {
         if chomp == b'+' {
             (0..breaks).for_each(|_| self.buffer.push('\n'));
         }
-        let style = if literal { Style::Literal } else { Style::Folded };
+        let style = if literal {
+            Style::Literal
+        } else {
+            Style::Folded
+        };
         let node = self.builder.scalar(&self.buffer, "!!str", style, place);
         self.next_content()?;
         ControlFlow::Continue(node)

@@ -130,7 +130,10 @@ impl Emitter<'_, '_> {
 
     /// As many characters as certainly stand on one line, one at least. Gives the bytes written.
     pub(super) fn write_line(&mut self, text: &[u8], i: usize) -> usize {
-        let len = text[i..].iter().take_while(|it| matches!(it, b' '..=b'~')).count();
+        let len = text[i..]
+            .iter()
+            .take_while(|it| matches!(it, b' '..=b'~'))
+            .count();
         if len == 0 {
             return self.write_char(text, i);
         }

@@ -44,11 +44,7 @@ struct Level<'a, T> {
 const LONG: usize = 128;
 
 impl Emitter<'_, '_> {
-    pub(super) fn tree<T: Tree>(
-        &mut self,
-        root: &T,
-        context: T::Context,
-    ) -> Result<(), Unwritten> {
+    pub(super) fn tree<T: Tree>(&mut self, root: &T, context: T::Context) -> Result<(), Unwritten> {
         let mut pairs: Vec<(&str, &T)> = Vec::new();
         let mut levels: Vec<Level<'_, T>> = Vec::new();
         let mut next = Some((root, At::Root));

@@ -8,8 +8,8 @@ use super::emit::{Emitter, Event, Kind as Is};
 use super::order::sort;
 use super::tree::Unwritten;
 use super::{Options, SequenceStyle};
-use crate::resolve::{Rules, Scalar, format_float, is_base60, resolve};
 use crate::Style;
+use crate::resolve::{Rules, Scalar, format_float, is_base60, resolve};
 
 /// What is written as a JSON value is.
 pub trait Tree: Sized {
@@ -207,4 +207,59 @@ pub(super) fn string(text: &str) -> Event<'_, 'static> {
         event.style = Style::DoubleQuoted;
     }
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn by_events(value: &Value) -> String {
+        let mut out = Vec::new();
+        let options = Options {
+            width: Some(80),
+            ..Options::default()
+        };
+        let written = write_document(&mut Emitter::new(&mut out, options, true), value, ());
+        assert_eq!(written, Some(()));
+        String::from_utf8(out).expect("made of strings")
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = || {
+            prop_oneof![
+                4 => "[a-zA-Z0-9./:#' -]{0,10}",
+                1 => "[a-z:# ]{60,130}",
+                1 => "[a-z\n\t ]{0,12}",
+                1 => "\\PC{0,6}",
+                1 => Just("\u{2028}x\n".to_owned()),
+            ]
+        };
+        let leaf = prop_oneof![
+            6 => text().prop_map(Value::from),
+            1 => any::<i64>().prop_map(Value::from),
+            1 => any::<bool>().prop_map(Value::from),
+            1 => Just(Value::Null),
+        ];
+        leaf.prop_recursive(5, 40, 5, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                prop::collection::btree_map(text(), inner, 0..5).prop_map(|pairs| {
+                    let mut object = json::Object::new();
+                    for (key, value) in pairs {
+                        object.insert(key.as_str(), value);
+                    }
+                    Value::Object(object)
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn without_events_the_text_is_the_same(value in value()) {
+            prop_assert_eq!(value_to_string(&value), by_events(&value));
+        }
+    }
 }

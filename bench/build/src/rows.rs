@@ -34,7 +34,8 @@ pub(crate) fn measure(plan: &Plan, dir: &Path, report: &mut Report) -> Result<()
     if plan.wants(Row::Large) {
         let root = dir.join("large");
         generate::definitions(&root)?;
-        large(plan, "60 definitions", &root, dir, report)?;
+        let name = format!("{} definitions", generate::DEFINITIONS);
+        large(plan, &name, &root, dir, report)?;
     }
     for root in &plan.roots {
         large(plan, &root.display().to_string(), root, dir, report)?;

@@ -39,7 +39,7 @@ enum Command {
     /// Keep settings, as whether builds are counted
     #[command(subcommand)]
     Config(usage_command::Config),
-    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, completion
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, fn, completion
     Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),

@@ -89,6 +89,7 @@ impl Chance {
 
 #[test]
 fn bytes_are_bounded_whatever_comes() {
+    let mut evicted = 0;
     for seed in 1..40 {
         let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ seed);
         let capacity = (16 << 10) << chance.below(5);
@@ -127,9 +128,9 @@ fn bytes_are_bounded_whatever_comes() {
             check(&ring);
         }
         assert!(taken > 0, "seed {seed}: {refused} refused");
-        let numbers = ring.numbers();
-        assert!(numbers.evicted > 0 || capacity > 64 << 10, "seed {seed}");
+        evicted += ring.numbers().evicted;
     }
+    assert!(evicted > 1000, "{evicted}");
 }
 
 /// Some that failed or were slow outlive a flood of those that did not.

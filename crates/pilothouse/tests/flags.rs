@@ -5,6 +5,7 @@ mod flags {
     mod client;
     mod kubeconfig;
     mod program;
+    mod proxies;
     mod requests;
     mod stop;
     mod telemetry;

@@ -192,6 +192,7 @@ pub fn assign(
     } else if text(object, &["spec", "clusterIP"]) == "None" {
         set_ips(object, "None");
     } else if text(object, &["spec", "type"]) == "ExternalName"
+        && live.is_some()
         && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
     {
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {

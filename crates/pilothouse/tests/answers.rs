@@ -500,6 +500,10 @@ async fn services_are_given_what_there_is() {
             json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 100_000}]}),
             "spec.ports[0].nodePort: Invalid value: 100000: provided port is not in the valid range. The range of valid ports is 30000-32767",
         ),
+        (
+            json!({"type": "ExternalName", "externalName": "a.b", "clusterIP": "10.96.1.1"}),
+            "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
+        ),
     ];
     for (spec, why) in cases {
         let text = format!("Service \"s\" is invalid: {why}");

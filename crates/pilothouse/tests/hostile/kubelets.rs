@@ -75,18 +75,19 @@ async fn reads_what_its_pods_use() {
     mine.get(&secret("mine")).await.unwrap();
     theirs.get(&secret("theirs")).await.unwrap();
     let there = "in the namespace \"default\"";
-    let why = format!("{there}: no relationship found between node 'm' and this object");
+    let why = format!("{there}: node: no relationship found between node 'm' and this object");
     let what = "secrets \"mine-secret\"";
     let refused = cannot("m", "get", what, "secrets", &why);
     says(theirs.get(&secret("mine")).await, 403, &refused);
     let all = "/api/v1/namespaces/default/secrets";
-    let why = format!("{there}: No Object name found");
+    let why = format!("{there}: node: No Object name found");
     let refused = cannot("n", "list", "secrets", "secrets", &why);
     says(mine.get(all).await, 403, &refused);
     // By its name, a list is as good as one.
     let one = format!("{all}?fieldSelector=metadata.name%3Dmine-secret");
     mine.get(&one).await.unwrap();
-    let why = "at the cluster scope: can only list/watch pods with spec.nodeName field selector";
+    let why =
+        "at the cluster scope: node: can only list/watch pods with spec.nodeName field selector";
     let refused = cannot("n", "list", "pods", "pods", why);
     says(mine.get("/api/v1/pods").await, 403, &refused);
     let own = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use json::{Text, Value};
 use meta::Status;
+use meta::gvk::compare_versions;
 use resources::columns::Custom as Columns;
 use resources::{Resource as Row, Subresource, Verb, Verbs};
 use schema::Schema;
@@ -117,6 +118,18 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
     Some(Arc::new(row))
 }
 
+/// The best served version that is not deprecated, if clients prefer it.
+fn better_version<'a>(definition: &'a Value, than: &str) -> Option<&'a str> {
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let is = |it: &Value, key| it.get(key).and_then(Value::as_bool) == Some(true);
+    let fine = versions
+        .iter()
+        .filter(|it| is(it, "served") && !is(it, "deprecated"));
+    let names = fine.filter_map(|it| it.str_at(&["name"]));
+    let better = names.filter(|it| compare_versions(it, than).is_gt());
+    better.max_by(|a, b| compare_versions(a, b))
+}
+
 /// The webhook that converts between the versions of a definition.
 pub fn webhook(definition: &Value) -> Option<&Value> {
     let strategy = definition.str_at(&["spec", "conversion", "strategy"]);
@@ -198,7 +211,12 @@ fn resource(
         conversion,
         deprecation: deprecated.then(|| {
             let warning = version.str_at(&["deprecationWarning"]).map(str::to_owned);
-            warning.unwrap_or_else(|| format!("{group}/{version_name} {kind} is deprecated"))
+            warning.unwrap_or_else(|| {
+                let better = better_version(definition, version_name);
+                let hint = better.map(|it| format!("; use {group}/{it} {kind}"));
+                let hint = hint.unwrap_or_default();
+                format!("{group}/{version_name} {kind} is deprecated{hint}")
+            })
         }),
         preserve_unknown: definition
             .at(&["spec", "preserveUnknownFields"])

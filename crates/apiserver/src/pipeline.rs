@@ -121,6 +121,8 @@ pub struct Settings {
     pub request_log: Option<RequestLog>,
     /// Numbers can be read at `/metrics`.
     pub serve_metrics: bool,
+    /// Nodes have rights that no rule tells.
+    pub node_mode: bool,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -144,6 +146,7 @@ impl Default for Settings {
             max_streams: 250,
             request_log: None,
             serve_metrics: true,
+            node_mode: false,
             accept_unchecked_rules: false,
         }
     }
@@ -158,6 +161,8 @@ pub enum Caller {
         trusted: bool,
         /// Whom its certificate names, and from when to when it counts.
         known: Option<(Arc<User>, (i64, i64))>,
+        /// From when to when it may speak for others.
+        proxy: Option<(i64, i64)>,
     },
     /// A controller of ours.
     Local(Arc<User>),
@@ -271,8 +276,7 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
-            Err(status) => return Err(status),
+            Err(status) => return Ok(forbidden(&status, &parts.headers)),
         };
         self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
@@ -451,7 +455,9 @@ impl Api {
             user.add_authenticated();
             Some((Arc::new(user), x509::validity(certificate)?))
         });
+        let proxies = self.authentication.proxies.as_ref();
         Caller::Remote {
+            proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
             peer,
             trusted,
             known,

@@ -241,11 +241,11 @@ impl<'a> Write<'a> {
         // Not before: admission knows such an object by what its name begins with.
         object::fill_name(&mut object)?;
         let mut warnings = strategy::prepare_create(self, &mut object);
-        allocate::normalize(resource, &mut object);
+        // Before validation: what is given must be there then, and what cannot be given is said first.
+        let beside = allocate::assign(self.api, resource, None, &mut object)?;
         guard::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
         self.ask.warnings.add(warnings);
-        let beside = allocate::assign(self.api, resource, None, &mut object)?;
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;
         let object = admitting.object;

@@ -11,13 +11,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use admission::Plugins;
 use admission::client::Targets;
 use anyhow::{Context, anyhow};
+use apiserver::follow::Learners;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
 use apiserver::tls::{self, ClientAuthority, Policy, Serving};
 use auth::authorizer::Mode;
 use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
-use auth::{Rbac, User};
+use auth::{Rbac, RequestHeader, User};
 use controllers::{Controllers, Election, Selection};
 use egress::{Network, Selector};
 use store::Store;
@@ -49,6 +50,8 @@ pub struct Options {
     pub tls: Policy,
     /// PEM of the authorities whose client certificates count beside the server's own.
     pub client_authorities: Vec<u8>,
+    /// PEM of the authorities whose clients may speak for others, and how they do.
+    pub proxies: Option<(Vec<u8>, RequestHeader)>,
     /// Of service account tokens: the first signs, all are accepted.
     pub issuers: Vec<String>,
     /// Where others find the keys of tokens, if that is not this server.
@@ -109,6 +112,7 @@ impl Options {
             serving: None,
             tls: Policy::default(),
             client_authorities: Vec::new(),
+            proxies: None,
             issuers: vec!["https://kubernetes.default.svc.cluster.local".into()],
             jwks_uri: None,
             api_audiences: Vec::new(),
@@ -155,7 +159,7 @@ pub struct Server {
 
 impl Server {
     /// Comes back when everything is ready.
-    pub async fn start(options: Options) -> anyhow::Result<Self> {
+    pub async fn start(mut options: Options) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(options.address)
             .await
             .with_context(|| format!("listen on {}", options.address))?;
@@ -182,22 +186,29 @@ impl Server {
         let own = own.unwrap_or_default();
         let authorities = certificates(&[&*own, &options.client_authorities].concat())?;
         let clients = ClientAuthority::new(authorities).context("the client authorities")?;
+        let proxies = setup::proxies(&options)?;
         let reload = tokio::spawn(reload::follow(Reload {
             watched: options.watched.clone(),
             serving,
             clients: clients.clone(),
+            proxies: proxies.as_ref().map(|it| it.authority.clone()),
             own,
             renewed: setup::rewrite(&options, address),
         }));
-        let rbac = Arc::new(Rbac::new());
         let cluster = options.egress.dialer(Network::Cluster).clone();
         let counted = Arc::new(admission::Metrics::new(&options.metrics));
-        let targets = Arc::new(Targets::new(cluster).counted(counted.clone()));
+        let by_node = options.modes.contains(&Mode::Node);
+        options.settings.node_mode = by_node;
+        let learners = Learners {
+            rbac: Arc::new(Rbac::new()),
+            nodes: by_node.then(Arc::default),
+            targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
+        };
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, (targets.clone(), counted), address)?,
+            setup::config(options, (clients, proxies), (&learners, counted), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, &rbac, targets);
+        apiserver::follow::start(&api, learners);
         apiserver::metrics::follow(&api);
         let client = Local::new(
             api.clone(),

@@ -6,6 +6,7 @@ mod flags {
     mod kubeconfig;
     mod kyverno;
     mod program;
+    mod proxies;
     mod requests;
     mod signals;
     mod stop;

@@ -60,6 +60,7 @@ fn caller(name: &str, groups: &[&str]) -> Caller {
         },
         trusted: true,
         known: Some((user, (0, i64::MAX))),
+        proxy: None,
     }
 }
 

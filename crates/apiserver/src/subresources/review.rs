@@ -22,11 +22,11 @@ pub(super) async fn create(
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
     let (mut review, _) = verbs::read(api, ask, body).await?;
-    if options.dry_run {
+    let kind = &*ask.resource.kind;
+    if options.dry_run && kind != "SelfSubjectReview" {
         // A question has no effect either way.
         return answer(accepted, &review);
     }
-    let kind = &*ask.resource.kind;
     let metadata = object::metadata(&mut review)?;
     metadata.remove("namespace");
     object::forget_system_fields(metadata);
@@ -51,8 +51,10 @@ pub(super) async fn create(
             review::token_status(&found)
         }
         "SelfSubjectReview" => review::self_subject_status(ask.user),
-        "SelfSubjectRulesReview" => review::rules_status(&api.rbac, ask.user, &review, false)
-            .map_err(Status::bad_request)?,
+        "SelfSubjectRulesReview" => {
+            review::rules_status(&api.rbac, ask.user, &review, api.settings.node_mode)
+                .map_err(Status::bad_request)?
+        }
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             access(api, ask, &review, kind).await?
         }

@@ -4,10 +4,10 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use admission::Setup;
-use admission::client::Targets;
 use anyhow::{Context, anyhow};
-use apiserver::authenticate::Authentication;
+use apiserver::authenticate::{Authentication, FrontProxies};
 use apiserver::documents::Documents;
+use apiserver::follow::Learners;
 use apiserver::metrics::Decisions;
 use apiserver::pipeline::Config;
 use apiserver::tls::ClientAuthority;
@@ -16,7 +16,7 @@ use auth::authorizer::{AlwaysAllow, AlwaysDeny, Mode};
 use auth::pki::{CertifiedKey, Files};
 use auth::serviceaccount::{Issuer, PublicKey, SigningKey, Verifier, configuration, jwks};
 use auth::token_cache::TokenCache;
-use auth::{Authorizer, Rbac, Union};
+use auth::{Authorizer, Union};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
@@ -48,7 +48,13 @@ pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> co
     controllers::Config {
         selection: options.controllers.clone(),
         root_ca: trust.authorities.clone(),
-        client_authorities: own.unwrap_or_default() + &more,
+        trust: controllers::Trust {
+            client_authorities: own.unwrap_or_default() + &more,
+            proxies: options.proxies.as_ref().map(|(pem, headers)| {
+                let pem = String::from_utf8_lossy(pem);
+                (pem.into_owned(), headers.clone())
+            }),
+        },
         authority,
         advertise: (advertise, address.port()),
         identity: format!("{advertise}:{}", address.port()),
@@ -74,11 +80,21 @@ fn reachable(ip: IpAddr) -> IpAddr {
     found.map_or(ip, |it| it.ip())
 }
 
+pub(super) fn proxies(options: &Options) -> anyhow::Result<Option<FrontProxies>> {
+    let Some((pem, headers)) = &options.proxies else {
+        return Ok(None);
+    };
+    let authority = ClientAuthority::new(certificates(pem)?);
+    Ok(Some(FrontProxies {
+        authority: authority.context("the authorities of proxies")?,
+        headers: headers.clone(),
+    }))
+}
+
 pub(super) fn config(
     options: Options,
-    clients: ClientAuthority,
-    rbac: &Arc<Rbac>,
-    (targets, counted): (Arc<Targets>, Arc<admission::Metrics>),
+    (clients, proxies): (ClientAuthority, Option<FrontProxies>),
+    (learners, counted): (&Learners, Arc<admission::Metrics>),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -104,7 +120,8 @@ pub(super) fn config(
         options.api_audiences
     };
     let decisions = Decisions::new(&options.metrics);
-    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer(&options.modes, rbac, &decisions));
+    let authorizer = authorizer(&options.modes, learners, &decisions);
+    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer);
     let jwks_uri = options.jwks_uri.unwrap_or_else(|| {
         let host = options.external_hostname.as_deref();
         let host = host.map_or_else(|| address.to_string(), |it| with_port(it, address.port()));
@@ -122,6 +139,7 @@ pub(super) fn config(
         recent: options.recent,
         authentication: Authentication {
             clients: Some(clients),
+            proxies,
             ways: Authenticator {
                 static_tokens: options.tokens,
                 service_accounts: Verifier {
@@ -135,12 +153,12 @@ pub(super) fn config(
             },
         },
         authorizer: authorizer.clone(),
-        rbac: rbac.clone(),
+        rbac: learners.rbac.clone(),
         issuer: Some(Issuer { url: issuer, key }),
         admission: options.admission.chain(&Setup {
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
-            targets,
+            targets: learners.targets.clone(),
             conditions: None,
             metrics: counted,
         }),
@@ -159,14 +177,14 @@ fn with_port(host: &str, port: u16) -> String {
     }
 }
 
-fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>, decisions: &Decisions) -> Union {
+fn authorizer(modes: &[Mode], learners: &Learners, decisions: &Decisions) -> Union {
     Union::new(modes.iter().map(|mode| {
         let authorizer: Arc<dyn Authorizer> = match mode {
             Mode::AlwaysAllow => Arc::new(AlwaysAllow),
             Mode::AlwaysDeny | Mode::Webhook => Arc::new(AlwaysDeny),
-            Mode::Rbac => rbac.clone(),
+            Mode::Rbac => learners.rbac.clone(),
             Mode::Node => Arc::new(auth::authorizer::Node::new(
-                None,
+                learners.nodes.clone().unwrap_or_default(),
                 auth::bootstrap::node_rules(),
             )),
         };

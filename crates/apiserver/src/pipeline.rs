@@ -262,15 +262,17 @@ impl Api {
             Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
             Err(status) => return Err(status),
         };
+        self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
             Caller::Remote { .. } => self.place(parts, &info)?,
             Caller::Local(_) => None,
         };
+        self.metrics.access.placed(tally.lap());
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
-        if let Err(status) = self.allow_request(asked).await {
+        if let Err(status) = self.allow_request(asked, tally).await {
             return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
@@ -306,7 +308,9 @@ impl Api {
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
-            warnings.add(deprecation(&found));
+            let deprecation = deprecation(&found);
+            tally.deprecated = deprecation.is_some();
+            warnings.add(deprecation);
         }
         let ask = Ask {
             user: &user,
@@ -329,6 +333,9 @@ impl Api {
         tally: &mut Tally,
     ) -> Response<Body> {
         tally.series = self.metrics.requests.resource(ask);
+        if tally.deprecated && tally.series.is_some() {
+            self.metrics.requests.deprecated(ask);
+        }
         let answered = if ask.info.verb == Verb::Watch {
             verbs::answer(self, ask, body).await
         } else {

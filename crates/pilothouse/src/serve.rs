@@ -8,9 +8,9 @@ use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
 use clap::Args;
 use egress::Selector;
-use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
+use pilothouse::{dialing, pki};
 use store::{Store, embedded};
 use telemetry::metrics::Registry;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -73,8 +73,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         on_stderr: arguments.data.print_kubeconfig,
     };
     // Before anything is opened: a mistake in a file is told at once.
-    let egress = arguments.telemetry.egress()?;
     let registry = Registry::default();
+    let egress = arguments.telemetry.egress()?;
+    let egress = egress.observed(&dialing::observer(&registry));
     let mut outlets = arguments.telemetry.open(&egress, &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),

@@ -172,9 +172,10 @@ impl Server {
         }));
         let rbac = Arc::new(Rbac::new());
         let cluster = options.egress.dialer(Network::Cluster).clone();
-        let targets = Arc::new(Targets::new(cluster));
+        let counted = Arc::new(admission::Metrics::new(&options.metrics));
+        let targets = Arc::new(Targets::new(cluster).counted(counted.clone()));
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, targets.clone(), address)?,
+            setup::config(options, clients, &rbac, (targets.clone(), counted), address)?,
             stopped.clone(),
         ));
         apiserver::follow::start(&api, &rbac, targets);

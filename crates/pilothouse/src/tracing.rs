@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use apiserver::pipeline::Api;
 use egress::Selector;
 use telemetry::config::{self, Environment, Follow};
-use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Signal, Transport};
+use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Settings, Signal, Transport};
 use telemetry::metrics::Registry;
 use telemetry::trace::{Finished, Sampling, Tracer};
 
@@ -59,8 +59,9 @@ impl Tracing {
         egress: Selector,
         instance: &str,
     ) -> anyhow::Result<Self> {
-        let (follow, configured) = Follow::open(file, environment.clone(), egress)?;
-        Self::run(configured, &environment, instance, |tracer, transports| {
+        let way = Way::new(&environment, instance)?;
+        let (follow, configured) = Follow::open(file, environment, egress)?;
+        Self::run(configured, way, |tracer, transports| {
             follow.run(move |changed| {
                 sample(&tracer, changed.sampling_rate_per_million);
                 transports.replace(changed);
@@ -75,25 +76,23 @@ impl Tracing {
         instance: &str,
     ) -> anyhow::Result<Self> {
         let never = |_, _| std::future::pending();
-        Self::run(collector, environment, instance, never)
+        Self::run(collector, Way::new(environment, instance)?, never)
     }
 
     fn run<F: Future<Output = ()> + Send + 'static>(
         configured: config::Tracing,
-        environment: &Environment,
-        instance: &str,
+        way: Way,
         beside: impl FnOnce(Arc<Tracer>, Transports) -> F,
     ) -> anyhow::Result<Self> {
-        let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
-        let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(most))));
+        let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(way.most))));
         sample(&tracer, configured.sampling_rate_per_million);
         let transports = Transports::new(configured);
         let exporter = Exporter::start(
             Signal::Traces,
             tracer.queue().clone(),
             transports.traces.clone(),
-            resource(environment, instance),
-            settings,
+            way.resource,
+            way.settings,
             beside(tracer.clone(), transports.clone()),
         )?;
         Ok(Self {
@@ -119,6 +118,25 @@ impl Tracing {
         // Waits for a thread.
         let ended = tokio::task::spawn_blocking(move || self.exporter.shutdown(LAST));
         ended.await.unwrap_or_default()
+    }
+}
+
+/// How spans leave, wherever they go.
+struct Way {
+    resource: Resource,
+    settings: Settings,
+    /// How many may wait.
+    most: usize,
+}
+
+impl Way {
+    fn new(environment: &Environment, instance: &str) -> anyhow::Result<Self> {
+        let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
+        Ok(Self {
+            resource: resource(environment, instance),
+            settings,
+            most,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use admission::client::Targets;
 use anyhow::{Context, anyhow};
 use apiserver::authenticate::Authentication;
 use apiserver::documents::Documents;
+use apiserver::metrics::Decisions;
 use apiserver::pipeline::Config;
 use apiserver::tls::ClientAuthority;
 use auth::authenticate::Authenticator;
@@ -62,7 +63,7 @@ pub(super) fn config(
     options: Options,
     clients: ClientAuthority,
     rbac: &Arc<Rbac>,
-    targets: Arc<Targets>,
+    (targets, counted): (Arc<Targets>, Arc<admission::Metrics>),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -87,7 +88,8 @@ pub(super) fn config(
     } else {
         options.api_audiences
     };
-    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer(&options.modes, rbac));
+    let decisions = Decisions::new(&options.metrics);
+    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer(&options.modes, rbac, &decisions));
     let jwks_uri = options.jwks_uri.unwrap_or_else(|| {
         let host = options.external_hostname.as_deref();
         let host = host.map_or_else(|| address.to_string(), |it| with_port(it, address.port()));
@@ -124,7 +126,7 @@ pub(super) fn config(
             random: apiserver::random::number,
             targets,
             conditions: None,
-            metrics: Arc::new(admission::Metrics::new(&options.metrics)),
+            metrics: counted,
         }),
         documents,
         settings: options.settings,
@@ -141,7 +143,7 @@ fn with_port(host: &str, port: u16) -> String {
     }
 }
 
-fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>) -> Union {
+fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>, decisions: &Decisions) -> Union {
     Union::new(modes.iter().map(|mode| {
         let authorizer: Arc<dyn Authorizer> = match mode {
             Mode::AlwaysAllow => Arc::new(AlwaysAllow),
@@ -152,7 +154,7 @@ fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>) -> Union {
                 auth::bootstrap::node_rules(),
             )),
         };
-        (mode.name(), authorizer)
+        (mode.name(), decisions.of(*mode, authorizer))
     }))
 }
 

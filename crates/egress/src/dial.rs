@@ -41,7 +41,7 @@ fn connecting(error: &io::Error) -> String {
 /// Opens connections to one network. By default: directly.
 #[derive(Clone, Debug, Default)]
 pub struct Dialer {
-    proxy: Option<Proxy>,
+    pub(crate) proxy: Option<Proxy>,
     observer: Option<Observer>,
 }
 

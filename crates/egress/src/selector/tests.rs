@@ -15,7 +15,7 @@ fn each_network_has_its_way() {
          - name: etcd\n  connection:\n    proxyProtocol: Direct\n",
     );
     let found = found.unwrap();
-    let way = |network| format!("{:?}", found.dialer(network).0);
+    let way = |network| format!("{:?}", found.dialer(network).proxy);
     assert_eq!(way(Network::ControlPlane), r#"Some(Unix("/a.sock"))"#);
     assert_eq!(
         way(Network::Cluster),

@@ -81,7 +81,7 @@ async fn our_own_exporter_is_understood() {
                 assert!(said.contains("only traces are received here"), "{said}");
             }
             // What is wrong is refused, and what is too large.
-            let large = vec![0_u8; (4 << 20) + 1].into();
+            let large = vec![0_u8; 6 << 20].into();
             let outcome = transport.send(Signal::Traces, large, 1, PATIENCE).await;
             assert!(
                 outcome

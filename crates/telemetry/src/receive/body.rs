@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use bytes::{Buf as _, Bytes};
+use bytes::{Buf as _, Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
 use super::MAX_BYTES;
@@ -13,13 +13,26 @@ use super::answer::{Form, Refusal};
 use crate::export::gzip;
 
 /// All of it; `more` for what is around the message.
-pub(super) async fn read(body: Incoming, more: usize) -> Result<Bytes, Refusal> {
-    let limited = Limited::new(body, MAX_BYTES + more);
-    match limited.collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(Refusal::too_large()),
-        Err(error) => Err(Refusal::invalid(format!("the body ended early: {error}"))),
+pub(super) async fn read(mut body: Incoming, more: usize) -> Result<Bytes, Refusal> {
+    let most = MAX_BYTES + more;
+    let (mut all, mut seen) = (BytesMut::new(), 0);
+    // A sender that is still sending would not see the answer: some more is read, and nothing of it kept.
+    while seen <= 4 * most
+        && let Some(frame) = body.frame().await
+    {
+        let early = |error| Refusal::invalid(format!("the body ended early: {error}"));
+        let Ok(data) = frame.map_err(early)?.into_data() else {
+            continue;
+        };
+        seen += data.len();
+        if seen <= most {
+            all.extend_from_slice(&data);
+        }
     }
+    if seen > most {
+        return Err(Refusal::too_large());
+    }
+    Ok(all.freeze())
 }
 
 /// The message in a body.

@@ -12,19 +12,18 @@ use crate::build::current_user;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run functions on resources
-    Run(Box<Run>),
+    Run(Box<Arguments>),
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
-#[expect(clippy::doc_markdown, reason = "these are help texts for a terminal")]
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct Arguments {
     /// A file or a directory, to which results are written; stdin and stdout if omitted
     #[arg(value_name = "PATH")]
     words: Vec<String>,
     /// What the function of --image or --exec-path is told, as key=value; the first can be a kind
     #[arg(last = true, value_name = "ARGUMENTS")]
-    arguments: Option<Vec<String>>,
+    told: Option<Vec<String>>,
     /// Accepted as upstream does
     #[arg(long, action = ArgAction::SetTrue, default_value = "true", hide = true)]
     include_subpackages: bool,
@@ -74,13 +73,13 @@ impl Command {
     }
 }
 
-impl Run {
+impl Arguments {
     fn run(self) -> Result<(), String> {
         if !self.enable_exec && !self.exec_path.is_empty() {
             return Err("must specify --enable-exec with --exec-path".into());
         }
         let explicit = !self.image.is_empty() || !self.exec_path.is_empty();
-        if self.arguments.is_some() && !explicit {
+        if self.told.is_some() && !explicit {
             return Err("must specify --image".into());
         }
         if self.words.len() > 1 {
@@ -94,7 +93,7 @@ impl Run {
             function: explicit.then(|| OneFunction {
                 image: self.image,
                 program: self.exec_path,
-                arguments: self.arguments.unwrap_or_default(),
+                arguments: self.told.unwrap_or_default(),
             }),
             results_dir: self.results_dir,
             log_steps: self.log_steps,

@@ -57,7 +57,7 @@ impl Chain {
             admitting.reinvocation.running = true;
             done = self.run(Phase::Admit, request, admitting).await;
         }
-        self.note(&self.admit, Phase::Admit, request, &started, &done);
+        self.note(&self.admit, Phase::Admit, request, started, &done);
         done
     }
 
@@ -68,7 +68,7 @@ impl Chain {
     ) -> Result<(), Status> {
         let started = Timer::start();
         let done = self.run(Phase::Validate, request, admitting).await;
-        self.note(&self.validate, Phase::Validate, request, &started, &done);
+        self.note(&self.validate, Phase::Validate, request, started, &done);
         done
     }
 
@@ -95,7 +95,7 @@ impl Chain {
         held: &Held,
         phase: Phase,
         request: &Request<'_>,
-        started: &Timer,
+        started: Timer,
         done: &Result<(), Status>,
     ) {
         let (operation, rejected) = (request.operation, done.is_err());

@@ -61,7 +61,9 @@ impl ObjectGraph {
     pub fn replace(&self, resource: &str, objects: impl Iterator<Item = Value>) {
         let mut graph = self.write();
         graph.forget(resource);
-        objects.for_each(|it| graph.put(resource, &it));
+        for object in objects {
+            graph.put(resource, &object);
+        }
     }
 
     /// Whether an object concerns a node.
@@ -155,7 +157,9 @@ impl Graph {
         }
         let sources = self.added.keys().filter(|it| it.0 == resource);
         let sources: Vec<Key> = sources.cloned().collect();
-        sources.iter().for_each(|it| self.take_back(it));
+        for source in &sources {
+            self.take_back(source);
+        }
     }
 
     fn add(&mut self, source: Key, node: String, keys: Vec<Key>) {

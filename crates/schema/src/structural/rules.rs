@@ -1,4 +1,4 @@
-//! What a definition's schema may use of OpenAPI, and how lists and maps must be declared: upstream's words.
+//! What a definition's schema may use of `OpenAPI`, and how lists and maps must be declared: upstream's words.
 
 use json::{Object, Value};
 use meta::field::{Error, Path};

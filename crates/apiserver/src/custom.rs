@@ -118,6 +118,22 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
     Some(Arc::new(row))
 }
 
+/// What clients of a deprecated version are told.
+fn deprecation(definition: &Value, version: &Value, kind: &str) -> Option<String> {
+    if version.get("deprecated").and_then(Value::as_bool) != Some(true) {
+        return None;
+    }
+    if let Some(warning) = version.str_at(&["deprecationWarning"]) {
+        return Some(warning.to_owned());
+    }
+    let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
+    let name = version.str_at(&["name"]).unwrap_or_default();
+    let better = better_version(definition, name);
+    let hint = better.map(|it| format!("; use {group}/{it} {kind}"));
+    let hint = hint.unwrap_or_default();
+    Some(format!("{group}/{name} {kind} is deprecated{hint}"))
+}
+
 /// The best served version that is not deprecated, if clients prefer it.
 fn better_version<'a>(definition: &'a Value, than: &str) -> Option<&'a str> {
     let versions = definition.at(&["spec", "versions"])?.as_array()?;
@@ -196,7 +212,6 @@ fn resource(
     let selectable = version.get("selectableFields").and_then(Value::as_array);
     let selectable = selectable.into_iter().flatten();
     let selectable = selectable.filter_map(|it| it.str_at(&["jsonPath"]));
-    let deprecated = version.get("deprecated").and_then(Value::as_bool) == Some(true);
     let conversion = match webhook {
         Some(webhook) => Conversion::Webhook(webhook.clone()),
         None => Conversion::None,
@@ -209,15 +224,7 @@ fn resource(
         scale,
         selectable: selectable.map(str::to_owned).collect(),
         conversion,
-        deprecation: deprecated.then(|| {
-            let warning = version.str_at(&["deprecationWarning"]).map(str::to_owned);
-            warning.unwrap_or_else(|| {
-                let better = better_version(definition, version_name);
-                let hint = better.map(|it| format!("; use {group}/{it} {kind}"));
-                let hint = hint.unwrap_or_default();
-                format!("{group}/{version_name} {kind} is deprecated{hint}")
-            })
-        }),
+        deprecation: deprecation(definition, version, &kind),
         preserve_unknown: definition
             .at(&["spec", "preserveUnknownFields"])
             .and_then(Value::as_bool)

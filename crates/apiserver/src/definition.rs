@@ -108,9 +108,10 @@ pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String
             errors.extend(structural::check(&path, schema));
         }
         errors.extend(structural::check_rules(&path, schema));
-        let at = match same {
-            true => "spec.selectableFields".to_owned(),
-            false => format!("spec.versions[{index}].selectableFields"),
+        let at = if same {
+            "spec.selectableFields".to_owned()
+        } else {
+            format!("spec.versions[{index}].selectableFields")
         };
         selectable_fields(&at, version, schema, &mut errors);
         if !has_rules(schema) {

@@ -91,6 +91,7 @@ pub struct Config {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Settings {
     /// Of a request's body.
     pub max_body_bytes: usize,

@@ -1,4 +1,4 @@
-//! Tells servers beside us whom to believe: the ConfigMap `extension-apiserver-authentication`.
+//! Tells servers beside us whom to believe: the `ConfigMap` `extension-apiserver-authentication`.
 
 use apiserver::local::Local;
 use auth::RequestHeader;

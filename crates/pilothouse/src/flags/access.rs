@@ -42,6 +42,7 @@ pub(crate) struct Access {
 
 /// Proxies that authenticate, and say in headers who asks.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "they are the flags' names")]
 struct Proxies {
     /// Authorities whose certificates make a client a proxy that says in headers who asks
     #[arg(long, value_name = "FILE")]

@@ -4,8 +4,10 @@ mod flags {
     mod access;
     mod client;
     mod kubeconfig;
+    mod kyverno;
     mod program;
     mod requests;
+    mod signals;
     mod stop;
     mod telemetry;
     mod tls;

@@ -207,6 +207,7 @@ impl Tasks {
             let (api, running) = (client.api().clone(), run(client.clone()));
             set.spawn(async move {
                 tokio::select! {
+                    biased;
                     () = api.stopping() => {}
                     () = running => {}
                 }

@@ -382,8 +382,7 @@ impl Watching {
 
     /// Ready when it is time for something else than changes.
     fn poll_rest(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(batches) = &mut self.stream.batches {
-            batches.sent();
+        if self.stream.batches.is_some() {
             self.set_timer();
         }
         if !self.is_called(context) {
@@ -418,6 +417,10 @@ impl Watching {
 impl Frames for Watching {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         while !self.stream.ended {
+            // Whoever asks for more has taken what there was.
+            if let Some(batches) = &mut self.stream.batches {
+                batches.sent();
+            }
             let mut frame = Frame::default();
             if self.stream.poll_frame(&mut frame, context).is_pending() {
                 std::task::ready!(self.poll_rest(&mut frame, context));

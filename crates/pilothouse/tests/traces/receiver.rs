@@ -1,7 +1,7 @@
 //! `--otlp-receiver`: spans of other programs, by our own exporter, and by OpenTelemetry's for Python.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -281,18 +281,11 @@ provider.shutdown()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn opentelemetry_for_python_is_understood() {
-    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    let modules = "import opentelemetry.sdk.trace, opentelemetry.exporter.otlp.proto.grpc, opentelemetry.exporter.otlp.proto.http";
-    let found = Command::new(&python)
-        .args(["-c", modules])
-        .stderr(Stdio::null())
-        .status();
-    if !found.is_ok_and(|it| it.success()) {
-        eprintln!(
-            "skipped: no OpenTelemetry for Python; `pip install opentelemetry-sdk opentelemetry-exporter-otlp`"
-        );
+    let modules = "opentelemetry.sdk.trace, opentelemetry.exporter.otlp.proto.grpc, opentelemetry.exporter.otlp.proto.http";
+    let how = "pip install opentelemetry-sdk opentelemetry-exporter-otlp";
+    let Some(python) = testkit::python::with(modules, how) else {
         return;
-    }
+    };
     let (world, _recent, address) = world(true).await;
     let run = tokio::task::spawn_blocking(move || {
         let mut command = Command::new(python);

@@ -11,6 +11,7 @@ pub(crate) mod gzip;
 mod http;
 mod queue;
 mod resource;
+mod restraint;
 mod retry;
 mod signal;
 mod target;

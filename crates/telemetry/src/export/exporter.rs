@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::restraint::Restraint;
 use super::transport::Stop;
 use super::troubles::Troubles;
 use super::{Item, Queue, Resource, Signal, Transport};
@@ -179,6 +180,7 @@ struct Batch {
 
 impl<T: Item> Work<T> {
     async fn run(mut self) {
+        let mut restraint = Restraint::new();
         loop {
             let all = tokio::select! {
                 _ = self.stop.wait_for(Option::is_some) => break,
@@ -189,10 +191,18 @@ impl<T: Item> Work<T> {
             while (all || self.queue.is_batch()) && self.stop.borrow().is_none() {
                 let Some(batch) = self.next() else { break };
                 self.send(batch).await;
+                self.rest(restraint.rest(self.queue.is_crowded())).await;
             }
             self.troubles.tell(self.queue.numbers().dropped);
         }
         self.finish().await;
+    }
+
+    async fn rest(&mut self, length: Duration) {
+        if !length.is_zero() {
+            // Also over when the end has come.
+            let _ = tokio::time::timeout(length, self.stop.wait_for(Option::is_some)).await;
+        }
     }
 
     /// What came before the end is sent as long as there is time; the rest is counted.

@@ -184,11 +184,14 @@ data:
     )
 }
 
-/// 60 custom resource definitions of 200 kB, which is what the largest real outputs consist of.
+/// How many of about 230 kB each are 12 MB.
+pub(crate) const DEFINITIONS: usize = 52;
+
+/// Large custom resource definitions, which is what the largest real outputs consist of.
 pub(crate) fn definitions(root: &Path) -> Result<()> {
     fs::create_dir_all(root)?;
     let mut text = format!("{HEAD}namespace: prod\nlabels:\n- pairs:\n    team: core\nresources:\n");
-    for i in 0..60 {
+    for i in 0..DEFINITIONS {
         let mut crd = format!(
             "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -210,27 +213,42 @@ spec:
         properties:
 "
         );
-        properties(&mut crd, 10, 3)?;
+        properties(&mut crd, 10, 2)?;
         fs::write(root.join(format!("crd-{i}.yaml")), crd)?;
         writeln!(text, "- crd-{i}.yaml")?;
     }
     Ok(fs::write(root.join("kustomization.yaml"), text)?)
 }
 
-/// A tree of properties, nine on each level.
+/// A tree of properties, nine on each level, described in the ways that generators of definitions do.
 fn properties(out: &mut String, indent: usize, levels: usize) -> Result<()> {
     let pad = " ".repeat(indent);
     for i in 0..9 {
         writeln!(out, "{pad}property{i}:")?;
-        writeln!(
-            out,
-            "{pad}  description: |-\n{pad}    What property {i} is for, in a sentence as long as people write.\n{pad}    And a second line."
-        )?;
-        if levels == 0 {
-            writeln!(out, "{pad}  type: string\n{pad}  maxLength: 253")?;
-        } else {
-            writeln!(out, "{pad}  type: object\n{pad}  required: [property1, property2]\n{pad}  properties:")?;
+        let text = match i % 3 {
+            0 => format!(
+                "|-\n{pad}    What property {i} is for, in a sentence that is as long as people write them.\n{pad}    And a second line."
+            ),
+            1 => format!(
+                "What property {i} is for, in more words than fit on a line, so that\n{pad}    it goes on below. Read https://example.com/docs#property-{i}"
+            ),
+            _ => format!("'The name of what property {i} refers to: it must exist.'"),
+        };
+        writeln!(out, "{pad}  description: {text}")?;
+        if levels > 0 {
+            writeln!(out, "{pad}  type: object\n{pad}  required:\n{pad}  - property1\n{pad}  - property2\n{pad}  properties:")?;
             properties(out, indent + 4, levels - 1)?;
+            continue;
+        }
+        let facts: &[&str] = match i % 5 {
+            0 => &["type: string", "maxLength: 253", "pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'"],
+            1 => &["type: integer", "format: int32", "default: 10", "minimum: 0"],
+            2 => &["type: boolean"],
+            3 => &["type: array", "items:", "  type: string", "x-kubernetes-list-type: atomic"],
+            _ => &["anyOf:", "- type: integer", "- type: string", "x-kubernetes-int-or-string: true"],
+        };
+        for fact in facts {
+            writeln!(out, "{pad}  {fact}")?;
         }
     }
     Ok(())

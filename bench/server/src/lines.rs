@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use self::Row::{
-    Apply, Create, Custom, Delete, Etcd, Get, Growth, List, Memory, Patch, Start, Watch,
+    Apply, Create, Custom, Delete, Etcd, Get, Growth, List, Memory, Patch, Start, Trace, Watch,
 };
 
 /// What `--only` chooses from.
@@ -26,6 +26,8 @@ pub(crate) enum Row {
     Delete,
     /// Both sides over etcd
     Etcd,
+    /// What it costs to record every request
+    Trace,
     /// What it costs to have many objects
     Growth,
 }
@@ -111,8 +113,19 @@ const fn grown(key: &'static str, what: &'static str) -> Line {
     line
 }
 
-const fn alone(key: &'static str, what: &'static str, bar: Option<Bar>) -> Line {
-    let mut line = bare(Growth, key, what, "x", bar);
+const fn traced(
+    key: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    bar: Option<Bar>,
+) -> Line {
+    let mut line = bare(Trace, key, what, unit, bar);
+    line.against = "not traced";
+    line
+}
+
+const fn alone(row: Row, key: &'static str, what: &'static str, bar: Option<Bar>) -> Line {
+    let mut line = bare(row, key, what, "x", bar);
     line.compared = false;
     line
 }
@@ -165,12 +178,15 @@ pub(crate) const LINES: &[Line] = &[
     less(Etcd, "etcd get 64 cpu", "over etcd: CPU a GET, 64 clients", "ms", 12.0),
     less(Etcd, "etcd list", "over etcd: LIST of 10,000", "s", 8.0),
     more(Etcd, "etcd pages rate", "over etcd: LIST limit=500, 16 clients", 12.0),
+    traced("trace rate", "GET, 64 clients, all of them traced", "/s", Some(Bar::AtLeast(0.97))),
+    traced("trace cpu", "CPU a GET, all of them traced", "ms", None),
+    alone(Trace, "trace dropped", "spans for which there was no time, of all", None),
     grown("growth get", "CPU a GET at 100,000 objects"),
     grown("growth pages", "CPU a LIST limit=500 at 100,000 objects"),
     grown("growth create", "CPU a create at 100,000 objects"),
     grown("growth patch", "CPU a merge patch at 100,000 objects"),
-    alone("growth memory", "memory an object over its JSON", Some(Bar::AtMost(1.5))),
-    alone("growth memory reopened", "the same after a restart", None),
+    alone(Growth, "growth memory", "memory an object over its JSON", Some(Bar::AtMost(1.5))),
+    alone(Growth, "growth memory reopened", "the same after a restart", None),
 ];
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod server;
 mod sheet;
 mod start;
 mod step;
+mod trace;
 mod verbs;
 mod watch;
 
@@ -93,6 +94,9 @@ async fn measure(plan: &Plan, dir: &Path, sheet: &mut Sheet) -> Result<()> {
             let sides = plan.sides(Program::PilothouseOverEtcd);
             let steps = step::over_etcd();
             round::measure(plan, &sides, &steps, &dir.join("etcd"), round, sheet).await?;
+        }
+        if plan.wants(Row::Trace) {
+            trace::measure(plan, &dir.join("trace"), round, sheet).await?;
         }
         if plan.wants(Row::Growth) {
             growth::measure(plan, &dir.join("growth"), sheet).await?;

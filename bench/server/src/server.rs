@@ -22,10 +22,16 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// After it was stopped, timers are due all at once; they are no part of what is measured next.
 const SETTLE: Duration = Duration::from_millis(300);
 
+/// Files in the directory of a side.
+pub(crate) const LOG: &str = "server.log";
+pub(crate) const TRACING: &str = "tracing.yaml";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     Pilothouse,
     PilothouseOverEtcd,
+    /// With the tracing configuration that its directory has.
+    PilothouseTraced,
     Kubernetes,
 }
 
@@ -34,6 +40,7 @@ impl Program {
         match self {
             Self::Pilothouse => "pilothouse",
             Self::PilothouseOverEtcd => "pilothouse over etcd",
+            Self::PilothouseTraced => "pilothouse, traced",
             Self::Kubernetes => "kube-apiserver",
         }
     }
@@ -79,7 +86,10 @@ impl Server {
             }
             _ => pilothouse(plan, &data, address, etcd.as_ref().map(|etcd| &*etcd.url)),
         };
-        let log = dir.join("server.log");
+        if program == Program::PilothouseTraced {
+            command.arg("--tracing-config-file").arg(dir.join(TRACING));
+        }
+        let log = dir.join(LOG);
         let mut process = Process::start(program.name(), &mut command, &log)?;
         let wait = ready(&mut process, address, &pki, begin);
         let endpoint = tokio::time::timeout(PATIENCE, wait)

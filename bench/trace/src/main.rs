@@ -53,7 +53,7 @@ fn create(tracer: &Tracer) {
         };
         tracer.begin(incoming, Trust::Link, "somebody", started);
         trace::past("authentication", Scope::Filter, started, trace::now());
-        let _impersonation = trace::span_as("impersonation", Scope::Filter, Role::Plain);
+        let _impersonation = trace::span_as("constrainedimpersonation", Scope::Filter, Role::Plain);
         let _limit = trace::span_as("priorityandfairness", Scope::Filter, Role::Plain);
         let _authorization = trace::span_as("authorization", Scope::Filter, Role::Plain);
         let _handler = trace::span_as("Create", Scope::Component, Role::Handler);

@@ -51,44 +51,14 @@ impl Chain {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         let started = Timer::start();
-        let done = self.admit_all(request, admitting).await;
-        let (operation, rejected) = (request.operation, done.is_err());
-        self.metrics.step(
-            &self.admit,
-            Phase::Admit,
-            operation,
-            rejected,
-            started.nanos(),
-        );
+        let mut done = self.run(Phase::Admit, request, admitting).await;
+        if done.is_ok() && admitting.reinvocation.wanted {
+            // A webhook changed the object: the plugins before it have not seen that.
+            admitting.reinvocation.running = true;
+            done = self.run(Phase::Admit, request, admitting).await;
+        }
+        self.note(&self.admit, Phase::Admit, request, started, &done);
         done
-    }
-
-    async fn admit_all(
-        &self,
-        request: &Request<'_>,
-        admitting: &mut Admitting,
-    ) -> Result<(), Status> {
-        self.admit_once(request, admitting).await?;
-        if !admitting.reinvocation.wanted {
-            return Ok(());
-        }
-        // A webhook changed the object: the plugins before it have not seen that.
-        admitting.reinvocation.running = true;
-        self.admit_once(request, admitting).await
-    }
-
-    async fn admit_once(
-        &self,
-        request: &Request<'_>,
-        admitting: &mut Admitting,
-    ) -> Result<(), Status> {
-        for it in self.handling(request) {
-            let started = Timer::start();
-            let outcome = it.plugin.admit(request, admitting);
-            self.settle(it, Phase::Admit, request, (started, outcome))
-                .await?;
-        }
-        Ok(())
     }
 
     pub async fn validate(
@@ -97,30 +67,40 @@ impl Chain {
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         let started = Timer::start();
-        let done = self.validate_all(request, admitting).await;
-        let (operation, rejected) = (request.operation, done.is_err());
-        self.metrics.step(
-            &self.validate,
-            Phase::Validate,
-            operation,
-            rejected,
-            started.nanos(),
-        );
+        let done = self.run(Phase::Validate, request, admitting).await;
+        self.note(&self.validate, Phase::Validate, request, started, &done);
         done
     }
 
-    async fn validate_all(
+    /// All that have something to say, one after the other.
+    async fn run(
         &self,
+        phase: Phase,
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
         for it in self.handling(request) {
             let started = Timer::start();
-            let outcome = it.plugin.validate(request, admitting);
-            self.settle(it, Phase::Validate, request, (started, outcome))
-                .await?;
+            let outcome = match phase {
+                Phase::Admit => it.plugin.admit(request, admitting),
+                Phase::Validate => it.plugin.validate(request, admitting),
+            };
+            self.settle(it, phase, request, (started, outcome)).await?;
         }
         Ok(())
+    }
+
+    fn note(
+        &self,
+        held: &Held,
+        phase: Phase,
+        request: &Request<'_>,
+        started: Timer,
+        done: &Result<(), Status>,
+    ) {
+        let (operation, rejected) = (request.operation, done.is_err());
+        self.metrics
+            .step(held, phase, operation, rejected, started.nanos());
     }
 
     fn handling(&self, request: &Request<'_>) -> impl Iterator<Item = &Timed> {

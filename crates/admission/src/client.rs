@@ -21,6 +21,7 @@ use telemetry::trace::{self, Outgoing, Span};
 
 use self::connection::Connection;
 use crate::Lookup;
+use crate::metrics::Metrics;
 
 pub use self::service::resolve;
 
@@ -40,6 +41,13 @@ pub struct Answer {
     pub body: Bytes,
 }
 
+impl Answer {
+    /// The code of an answer that is an error.
+    pub(crate) fn refusal(&self) -> Option<u16> {
+        (!(200..=206).contains(&self.code)).then_some(self.code)
+    }
+}
+
 /// Where a webhook is, from a `clientConfig`. Dropping it closes its connections.
 #[derive(Debug)]
 pub struct Target {
@@ -52,6 +60,7 @@ pub struct Target {
     tls: Arc<ClientConfig>,
     dialer: Dialer,
     idle: Mutex<Vec<(Connection, Instant)>>,
+    metrics: Option<Arc<Metrics>>,
 }
 
 #[derive(Debug)]
@@ -71,6 +80,7 @@ pub struct Targets {
     all: Mutex<HashMap<String, Weak<Target>>>,
     /// How the cluster's network is reached.
     dialer: Dialer,
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Targets {
@@ -78,7 +88,15 @@ impl Targets {
         Self {
             all: Mutex::default(),
             dialer,
+            metrics: None,
         }
+    }
+
+    /// Counts all calls.
+    #[must_use]
+    pub fn counted(mut self, metrics: Arc<Metrics>) -> Self {
+        self.metrics = Some(metrics);
+        self
     }
 
     pub fn get(&self, config: &Value) -> Result<Arc<Target>, String> {
@@ -87,7 +105,9 @@ impl Targets {
         if let Some(found) = all.get(&key).and_then(Weak::upgrade) {
             return Ok(found);
         }
-        let target = Arc::new(Target::new(config, self.dialer.clone())?);
+        let mut target = Target::new(config, self.dialer.clone())?;
+        target.metrics.clone_from(&self.metrics);
+        let target = Arc::new(target);
         all.retain(|_, it| it.strong_count() > 0);
         all.insert(key, Arc::downgrade(&target));
         Ok(target)
@@ -130,6 +150,7 @@ impl Target {
             tls,
             dialer,
             idle: Mutex::default(),
+            metrics: None,
         })
     }
 
@@ -148,7 +169,7 @@ impl Target {
     }
 
     /// Where it is, with the port, as metrics have it.
-    pub fn host(&self) -> String {
+    fn host(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
@@ -165,6 +186,7 @@ impl Target {
         let said = |why: String| format!("Post {}: {why}", meta::go::quote(&url));
         let call = trace::span("HTTP POST").client();
         let outgoing = trace::outgoing();
+        let sent = Instant::now();
         let work = self.try_post(body, &url, agent, outgoing.as_ref(), lookup);
         // Without a time of its own a call must end too.
         let limit = timeout.unwrap_or(Duration::from_secs(30));
@@ -172,7 +194,11 @@ impl Target {
             Ok(answer) => answer.map_err(said),
             Err(_) => Err(said("context deadline exceeded".into())),
         };
-        self.tell(&call, &url, answer.as_ref().ok());
+        let got = answer.as_ref().ok();
+        self.tell(&call, &url, got);
+        if let Some(metrics) = &self.metrics {
+            metrics.sent(&self.host(), got.map(|it| it.code), sent.elapsed());
+        }
         answer
     }
 

@@ -74,8 +74,11 @@ pub(crate) enum Outcome {
     Refused(u16),
     /// It could not be asked; if that is `ignored` the request goes on.
     Failed {
+        code: u16,
         ignored: bool,
     },
+    /// It must not be asked, or what it made cannot be used.
+    Impossible,
 }
 
 impl Metrics {
@@ -109,7 +112,7 @@ impl Metrics {
             ),
             rejections: registry.counter(alpha(
                 "apiserver_admission_webhook_rejection_count",
-                "Requests refused because of a webhook: by its own word (no_error), or because it could not be called (calling_webhook_error).",
+                "Requests refused because of a webhook: by its own word (no_error), because it could not be called (calling_webhook_error), or because what it made cannot be used (apiserver_internal_error).",
             )),
             asked: registry.counter(alpha(
                 "apiserver_admission_webhook_request_total",
@@ -180,8 +183,15 @@ impl Metrics {
             Outcome::Allowed => (200, None),
             // Whatever the webhook thinks of: there are only so many codes.
             Outcome::Refused(code) => (code.min(600), Some("no_error")),
-            Outcome::Failed { ignored: false } => (503, Some("calling_webhook_error")),
-            Outcome::Failed { ignored: true } => (503, None),
+            Outcome::Failed {
+                code,
+                ignored: false,
+            } => (code.min(600), Some("calling_webhook_error")),
+            Outcome::Failed {
+                code,
+                ignored: true,
+            } => (code.min(600), None),
+            Outcome::Impossible => (0, Some("apiserver_internal_error")),
         };
         let code = code.to_string();
         let rejected = flag(refused.is_some());
@@ -195,7 +205,7 @@ impl Metrics {
             };
             self.rejections.with(&rejection).inc();
         }
-        if matches!(call.outcome, Outcome::Failed { ignored: true }) {
+        if matches!(call.outcome, Outcome::Failed { ignored: true, .. }) {
             let open = FailedOpen { name, r#type: kind };
             self.failed_open.with(&open).inc();
         }

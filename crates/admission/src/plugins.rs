@@ -1,4 +1,5 @@
-//! Which plugins there are, in which order they run, and which do so unless told otherwise: as kube-apiserver 1.37.
+//! Which plugins there are, in which order they run, and which do so unless told otherwise: as kube-apiserver 1.37, but
+//! for `NodeRestriction`, which belongs to the mode Node, our default.
 
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use crate::storage::{
 };
 use crate::webhook::{Caller, Conditions, MutatingAdmissionWebhook, ValidatingAdmissionWebhook};
 use crate::{
-    Chain, DefaultIngressClass, DefaultTolerationSeconds, LimitRanger, NamespaceLifecycle, Plugin,
-    PodSecurity, Priority, RuntimeClass, ServiceAccount, TaintNodesByCondition,
+    Chain, DefaultIngressClass, DefaultTolerationSeconds, LimitRanger, NamespaceLifecycle,
+    NodeRestriction, Plugin, PodSecurity, PodTopologyLabels, Priority, RuntimeClass,
+    ServiceAccount, TaintNodesByCondition,
 };
 
 /// Where chance comes from.
@@ -69,7 +71,10 @@ const ALL: &[(&str, Row)] = &[
         "ServiceAccount",
         On(|it| Box::new(ServiceAccount { random: it.random })),
     ),
-    ("NodeRestriction", Off),
+    (
+        "NodeRestriction",
+        On(|it| Box::new(NodeRestriction(it.authorizer.clone()))),
+    ),
     (
         "TaintNodesByCondition",
         On(|_| Box::new(TaintNodesByCondition)),
@@ -116,7 +121,7 @@ const ALL: &[(&str, Row)] = &[
     ),
     ("DefaultIngressClass", On(|_| Box::new(DefaultIngressClass))),
     ("DenyServiceExternalIPs", Off),
-    ("PodTopologyLabels", Later),
+    ("PodTopologyLabels", On(|_| Box::new(PodTopologyLabels))),
     ("NodeDeclaredFeatureValidator", Later),
     ("PodResizeValidator", Later),
     // Webhooks, quota and the like come last: they see what the others made of the object.

@@ -9,6 +9,8 @@ use json::{Value, json};
 use meta::Status;
 use meta::gvk::GroupResource;
 
+pub(crate) use secrets::has_any as names_secrets;
+
 use crate::read::{flag, has, items, section, text};
 use crate::{Admitting, Lookup, Operation, Outcome, Plugin, Random, Request};
 

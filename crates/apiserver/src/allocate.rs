@@ -1,6 +1,7 @@
 //! What a Service holds beside itself: cluster IPs, which are `IPAddress` objects, and node ports, which are a bitmap.
 //! Both change in the same transaction as the Service: nothing leaks, nothing is given twice.
 
+mod families;
 mod ports;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -97,11 +98,16 @@ fn ips(object: &Value) -> Vec<String> {
     all
 }
 
-fn wants_ip(object: &Value) -> bool {
+/// Whether it is of a type that has an address, be it none.
+fn has_ip(object: &Value) -> bool {
     matches!(
         text(object, &["spec", "type"]),
         "ClusterIP" | "NodePort" | "LoadBalancer"
-    ) && text(object, &["spec", "clusterIP"]) != "None"
+    )
+}
+
+fn wants_ip(object: &Value) -> bool {
+    has_ip(object) && text(object, &["spec", "clusterIP"]) != "None"
 }
 
 /// Keeps what an update leaves out, so that clients need not repeat what they were given.
@@ -109,36 +115,46 @@ pub fn carry_over(resource: &Resource, object: &mut Value, live: &Value) {
     if !is_service(resource) {
         return;
     }
-    if wants_ip(object) && wants_ip(live) && text(object, &["spec", "clusterIP"]).is_empty() {
-        let kept: Vec<(&str, Option<Value>)> = ["clusterIP", "clusterIPs"]
-            .map(|field| (field, live.at(&["spec", field]).cloned()))
-            .into();
-        if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
-            for (field, value) in kept {
-                if let Some(value) = value {
-                    spec.insert(field, value);
-                }
+    let keeps = has_ip(object) && has_ip(live);
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
+        && keeps
+    {
+        let is_empty = |it: Option<&Value>| {
+            it.and_then(Value::as_str).is_none_or(str::is_empty)
+                && it.and_then(Value::as_array).is_none_or(Vec::is_empty)
+        };
+        for field in ["clusterIP", "clusterIPs"] {
+            if let Some(value) = live.at(&["spec", field])
+                && is_empty(spec.get(field))
+            {
+                spec.insert(field, value.clone());
             }
         }
     }
     ports::carry_over(object, live);
 }
 
-/// The one address is the first of all.
-pub fn normalize(resource: &Resource, object: &mut Value) {
-    if !is_service(resource) {
-        return;
-    }
-    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
-        return;
+/// The one address is the first of all: who writes only one of the two means both.
+fn normalize(live: Option<&Value>, object: &mut Value) {
+    let one = text(object, &["spec", "clusterIP"]).to_owned();
+    let all = |it: &Value| it.at(&["spec", "clusterIPs"]).cloned().unwrap_or_default();
+    let several = all(object);
+    let none = several.as_array().is_none_or(Vec::is_empty);
+    let new = match live {
+        None => (!one.is_empty() && none).then(|| json!([(one.clone())])),
+        Some(live) if text(live, &["spec", "clusterIP"]) == one => none.then(|| all(live)),
+        Some(live) if several != all(live) => None,
+        Some(_) if one.is_empty() => Some(Value::Null),
+        Some(_) => Some(json!([(one.clone())])),
     };
-    let several = spec.get("clusterIPs").and_then(Value::as_array);
-    let one = spec.get("clusterIP").and_then(Value::as_str);
-    if let Some(one) = one.filter(|it| !it.is_empty())
-        && several.is_none_or(Vec::is_empty)
+    if let Some(new) = new
+        && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
     {
-        let all = json!([one]);
-        spec.insert("clusterIPs", all);
+        if new.is_null() {
+            spec.remove("clusterIPs");
+        } else {
+            spec.insert("clusterIPs", new);
+        }
     }
 }
 
@@ -153,6 +169,10 @@ pub fn assign(
     if !is_service(resource) {
         return Ok(beside);
     }
+    if live.is_none_or(|live| live.get("spec") != object.get("spec")) {
+        normalize(live, object);
+        families::init(resource, live, object)?;
+    }
     let before = live.map(ips).unwrap_or_default();
     if wants_ip(object) {
         let asked = ips(object);
@@ -162,12 +182,8 @@ pub fn assign(
             take(api, &mut beside, object, ip.into());
             set_ips(object, &ip.to_string());
         } else {
-            for (index, ip) in asked
-                .iter()
-                .enumerate()
-                .filter(|(_, ip)| !before.contains(ip))
-            {
-                let address = check(api, resource, object, index, ip)?;
+            for ip in asked.iter().filter(|ip| !before.contains(ip)) {
+                let address = check(api, resource, object, ip)?;
                 take(api, &mut beside, object, address);
             }
             let first = asked[0].clone();
@@ -176,6 +192,7 @@ pub fn assign(
     } else if text(object, &["spec", "clusterIP"]) == "None" {
         set_ips(object, "None");
     } else if text(object, &["spec", "type"]) == "ExternalName"
+        && live.is_some()
         && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
     {
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
@@ -211,21 +228,6 @@ fn set_ips(object: &mut Value, ip: &str) {
     if several.is_none_or(Vec::is_empty) {
         spec.insert("clusterIPs", json!([ip]));
     }
-    let selector = spec
-        .get("selector")
-        .and_then(Value::as_object)
-        .is_some_and(|it| !it.is_empty());
-    if !spec.contains_key("ipFamilies") {
-        spec.insert("ipFamilies", json!(["IPv4"]));
-    }
-    if !spec.contains_key("ipFamilyPolicy") {
-        let policy = if ip == "None" && !selector {
-            "RequireDualStack"
-        } else {
-            "SingleStack"
-        };
-        spec.insert("ipFamilyPolicy", policy);
-    }
 }
 
 fn free(api: &Api) -> Option<Ipv4Addr> {
@@ -242,17 +244,9 @@ fn key(ip: &impl ToString) -> String {
     format!("/ipaddresses/{}", ip.to_string())
 }
 
-fn check(
-    api: &Api,
-    resource: &Resource,
-    object: &Value,
-    index: usize,
-    ip: &str,
-) -> Result<IpAddr, Status> {
+fn check(api: &Api, resource: &Resource, object: &Value, ip: &str) -> Result<IpAddr, Status> {
     let refuse = |why: String| {
-        let field = format!("spec.clusterIPs[{index}]");
         let all: Value = ips(object).into_iter().collect();
-        let _ = field;
         let error = field::Error::invalid(
             "spec.clusterIPs",
             all,

@@ -1,13 +1,15 @@
 //! Who asks: the bridge from connections and headers to `auth`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use auth::authenticate::{Authenticator, Credentials};
-use auth::{Attributes, User, impersonation};
+use auth::{Attributes, RequestHeader, User, impersonation, x509};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
 use meta::Status;
 use meta::gvk::GroupResource;
+use rustls::pki_types::CertificateDer;
 
 use crate::clock;
 use crate::pipeline::{Api, Caller};
@@ -17,7 +19,43 @@ use crate::tls::ClientAuthority;
 pub struct Authentication {
     /// Who signs client certificates.
     pub clients: Option<ClientAuthority>,
+    /// Who may speak for others, by headers.
+    pub proxies: Option<FrontProxies>,
     pub ways: Authenticator,
+}
+
+/// Proxies in front of the server that authenticate.
+#[derive(Debug)]
+pub struct FrontProxies {
+    pub authority: ClientAuthority,
+    pub headers: RequestHeader,
+}
+
+impl FrontProxies {
+    /// From when to when a client is one of them.
+    pub(crate) fn includes(&self, certificates: &[CertificateDer<'_>]) -> Option<(i64, i64)> {
+        let first = certificates.first()?;
+        let is_one = self.authority.trusts(certificates) && self.headers.allows(first);
+        x509::validity(first).filter(|_| is_one)
+    }
+
+    fn user(&self, headers: &HeaderMap) -> Option<User> {
+        let texts = texts(headers);
+        let pairs: Vec<_> = texts
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        let mut user = self.headers.user(&pairs)?;
+        user.add_authenticated();
+        Some(user)
+    }
+}
+
+/// Whatever the bytes are: a header that is passed over would leave its sender another's rights.
+fn texts(headers: &HeaderMap) -> Vec<(&str, Cow<'_, str>)> {
+    let all = headers.iter();
+    all.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
+        .collect()
 }
 
 impl Api {
@@ -26,15 +64,22 @@ impl Api {
         caller: &Caller,
         headers: &HeaderMap,
     ) -> Result<Arc<User>, Status> {
-        let (peer, trusted, known) = match caller {
+        let (peer, trusted, known, proxy) = match caller {
             Caller::Local(user) => return Ok(user.clone()),
             Caller::Remote {
                 peer,
                 trusted,
                 known,
-            } => (peer, *trusted, known),
+                proxy,
+            } => (peer, *trusted, known, *proxy),
         };
         let now = clock::unix();
+        if let (Some((from, to)), Some(proxies)) = (proxy, &self.authentication.proxies)
+            && (from..=to).contains(&now)
+            && let Some(user) = proxies.user(headers)
+        {
+            return Ok(Arc::new(user));
+        }
         // Connections live long: a certificate that counted at their beginning may have ended since.
         if let Some((user, (from, to))) = known
             && (*from..=*to).contains(&now)
@@ -72,11 +117,7 @@ impl Api {
         {
             return Ok(None);
         }
-        // Whatever the bytes are: a header that is passed over would leave the sender's own rights.
-        let texts = headers.iter();
-        let texts =
-            texts.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())));
-        let texts: Vec<_> = texts.collect();
+        let texts = texts(headers);
         let pairs = texts.iter().map(|(name, value)| (*name, &**value));
         let Some(wanted) = impersonation::wanted(pairs).map_err(Status::bad_request)? else {
             return Ok(None);

@@ -31,11 +31,6 @@ impl Body {
     pub fn chunks<F: Future<Output = ()> + Send + 'static>(write: impl FnOnce(Out) -> F) -> Self {
         Self::Chunks(Box::pin(Sent::by(write)))
     }
-
-    /// The same for frames that stand alone.
-    pub fn stream<F: Future<Output = ()> + Send + 'static>(write: impl FnOnce(Out) -> F) -> Self {
-        Self::Stream(Box::pin(Sent::by(write)))
-    }
 }
 
 /// Where the writer of a body puts its frames. It goes on when the client has room for more.

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use admission::conversion::Converter;
 use json::Value;
 use meta::Status;
+use telemetry::trace::Carried;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 
 use crate::pipeline::Api;
@@ -43,19 +44,21 @@ impl Webhook {
         let stopped = || Status::service_unavailable("the server is stopping");
         let (webhook, given, target) = (self.clone(), object.clone(), api_version.to_owned());
         let (sender, receiver) = sync_channel(1);
+        let runtime = runtime()?;
+        let mut trace = Carried::take();
         // On threads of its own: those here may all be waiting for it.
-        runtime()?.spawn(async move {
+        runtime.spawn(async move {
             let made = match webhook.api.upgrade() {
                 Some(api) => {
                     let work = webhook.converter.convert(vec![given], &target, &*api);
-                    Some(work.await)
+                    Some(trace.along(work).await)
                 }
                 None => None,
             };
             // Nobody waits any more: the server is gone.
-            let _ = sender.send(made);
+            let _ = sender.send((made, trace));
         });
-        let wait = || receiver.recv().ok().flatten();
+        let wait = || receiver.recv();
         let is_many =
             Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
         let made = if is_many {
@@ -63,6 +66,8 @@ impl Webhook {
         } else {
             wait()
         };
+        let (made, trace) = made.map_err(|_| stopped())?;
+        trace.put_back();
         let made = made.ok_or_else(stopped)?.map_err(Status::internal)?;
         *object = made.into_iter().next().ok_or_else(stopped)?;
         Ok(())

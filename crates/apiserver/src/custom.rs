@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use json::{Text, Value};
 use meta::Status;
+use meta::gvk::compare_versions;
 use resources::columns::Custom as Columns;
 use resources::{Resource as Row, Subresource, Verb, Verbs};
 use schema::Schema;
@@ -117,6 +118,34 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
     Some(Arc::new(row))
 }
 
+/// What clients of a deprecated version are told.
+fn deprecation(definition: &Value, version: &Value, kind: &str) -> Option<String> {
+    if version.get("deprecated").and_then(Value::as_bool) != Some(true) {
+        return None;
+    }
+    if let Some(warning) = version.str_at(&["deprecationWarning"]) {
+        return Some(warning.to_owned());
+    }
+    let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
+    let name = version.str_at(&["name"]).unwrap_or_default();
+    let better = better_version(definition, name);
+    let hint = better.map(|it| format!("; use {group}/{it} {kind}"));
+    let hint = hint.unwrap_or_default();
+    Some(format!("{group}/{name} {kind} is deprecated{hint}"))
+}
+
+/// The best served version that is not deprecated, if clients prefer it.
+fn better_version<'a>(definition: &'a Value, than: &str) -> Option<&'a str> {
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let is = |it: &Value, key| it.get(key).and_then(Value::as_bool) == Some(true);
+    let fine = versions
+        .iter()
+        .filter(|it| is(it, "served") && !is(it, "deprecated"));
+    let names = fine.filter_map(|it| it.str_at(&["name"]));
+    let better = names.filter(|it| compare_versions(it, than).is_gt());
+    better.max_by(|a, b| compare_versions(a, b))
+}
+
 /// The webhook that converts between the versions of a definition.
 pub fn webhook(definition: &Value) -> Option<&Value> {
     let strategy = definition.str_at(&["spec", "conversion", "strategy"]);
@@ -183,7 +212,6 @@ fn resource(
     let selectable = version.get("selectableFields").and_then(Value::as_array);
     let selectable = selectable.into_iter().flatten();
     let selectable = selectable.filter_map(|it| it.str_at(&["jsonPath"]));
-    let deprecated = version.get("deprecated").and_then(Value::as_bool) == Some(true);
     let conversion = match webhook {
         Some(webhook) => Conversion::Webhook(webhook.clone()),
         None => Conversion::None,
@@ -196,10 +224,7 @@ fn resource(
         scale,
         selectable: selectable.map(str::to_owned).collect(),
         conversion,
-        deprecation: deprecated.then(|| {
-            let warning = version.str_at(&["deprecationWarning"]).map(str::to_owned);
-            warning.unwrap_or_else(|| format!("{group}/{version_name} {kind} is deprecated"))
-        }),
+        deprecation: deprecation(definition, version, &kind),
         preserve_unknown: definition
             .at(&["spec", "preserveUnknownFields"])
             .and_then(Value::as_bool)

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use json::{Object, Text, Value, json};
 use meta::field::{Error, Path};
+use schema::structural;
 
 use crate::clock;
 use crate::custom::is_true;
@@ -75,40 +76,6 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
     }
 }
 
-const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-
-/// Types that there are not, and defaults that their own schema refuses.
-fn wrong_values(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
-    if let Some(ty) = schema.str_at(&["type"])
-        && !ty.is_empty()
-        && !TYPES.contains(&ty)
-    {
-        errors.push(Error::not_supported(path.child("type"), ty, TYPES));
-    }
-    if let Some(default) = schema.get("default")
-        && let Ok(compiled) = schema::structural::from_json_schema_props(schema)
-    {
-        let at = path.child("default").to_string();
-        for mut error in schema::structural::validate(compiled.place(), default) {
-            error.field = match &*error.field {
-                "" | "<nil>" => at.clone(),
-                below => format!("{at}.{below}"),
-            };
-            errors.push(error);
-        }
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flat_map(Object::iter) {
-        wrong_values(&path.child("properties").key(name), property, errors);
-    }
-    if let Some(items) = schema.get("items") {
-        wrong_values(&path.child("items"), items, errors);
-    }
-    if let Some(additional) = schema.get("additionalProperties") {
-        wrong_values(&path.child("additionalProperties"), additional, errors);
-    }
-}
-
 /// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the
 /// server was told so, taken with a warning.
 pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String>) {
@@ -137,8 +104,16 @@ pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String
         let version_path = version_path.child("schema");
         let path = if same { &shared } else { &version_path };
         let path = path.child("openAPIV3Schema");
-        errors.extend(schema::structural::check(&path, schema));
-        wrong_values(&path, schema, &mut errors);
+        if !structural::is_beyond_structural(schema) {
+            errors.extend(structural::check(&path, schema));
+        }
+        errors.extend(structural::check_rules(&path, schema));
+        let at = if same {
+            "spec.selectableFields".to_owned()
+        } else {
+            format!("spec.versions[{index}].selectableFields")
+        };
+        selectable_fields(&at, version, schema, &mut errors);
         if !has_rules(schema) {
             continue;
         }
@@ -154,6 +129,71 @@ pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String
         }
     }
     (errors, warnings)
+}
+
+/// As many as upstream takes.
+const MOST_SELECTABLE: usize = 8;
+
+/// Fields to select by must be there, and be one value each.
+fn selectable_fields(at: &str, version: &Value, schema: &Value, errors: &mut Vec<Error>) {
+    let all = version.get("selectableFields").and_then(Value::as_array);
+    let mut seen = HashSet::new();
+    for (index, it) in all.into_iter().flatten().enumerate() {
+        let path = it.str_at(&["jsonPath"]).unwrap_or_default();
+        let at = format!("{at}[{index}].jsonPath");
+        if path.is_empty() {
+            errors.push(Error::required(at, ""));
+            continue;
+        }
+        let mut invalid = |why: &str| errors.push(Error::invalid(&at, path, why));
+        let found = match field_at(schema, path) {
+            Ok(found) => found,
+            Err(why) => {
+                invalid(&format!("is an invalid path: {why}"));
+                continue;
+            }
+        };
+        if path.split('.').nth(1) == Some("metadata") {
+            invalid("must not point to fields in metadata");
+        }
+        let kind = found.str_at(&["type"]).unwrap_or_default();
+        if !matches!(kind, "string" | "boolean" | "integer") {
+            invalid(
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
+            );
+        }
+        if !seen.insert(path) {
+            errors.push(Error::duplicate(at, path));
+        }
+    }
+    if seen.len() > MOST_SELECTABLE {
+        errors.push(Error::too_many(at, Some(seen.len()), MOST_SELECTABLE));
+    }
+}
+
+/// The schema at a path like `.spec.color`.
+fn field_at<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, String> {
+    let Some(rest) = path.strip_prefix('.') else {
+        if path.starts_with('[') {
+            return Err("array notation is not allowed".to_owned());
+        }
+        let end = path.find(['.', '[', ']']).unwrap_or(path.len());
+        return Err(format!("expected [ or . but got: {}", &path[..end]));
+    };
+    let mut found = schema;
+    for part in rest.split('.') {
+        if part.is_empty() {
+            return Err("unexpected end of JSON path".to_owned());
+        }
+        let (name, more) = part.split_at(part.find('[').unwrap_or(part.len()));
+        let next = found.at(&["properties", name]);
+        let next = next.or_else(|| found.get("additionalProperties"));
+        found = next.ok_or("does not refer to a valid field")?;
+        if !more.is_empty() {
+            return Err("array notation is not allowed".to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// Whether a schema has rules anywhere. The parser bounds how deep it is.

@@ -170,12 +170,7 @@ fn resource_value(resource: &Resource) -> Value {
     value.insert("namespaced", resource.namespaced);
     value.insert("kind", &resource.kind);
     value.insert("verbs", verbs(resource));
-    if !resource.short_names.is_empty() {
-        value.insert("shortNames", resource.short_names.iter().collect::<Value>());
-    }
-    if !resource.categories.is_empty() {
-        value.insert("categories", resource.categories.iter().collect::<Value>());
-    }
+    other_names(&mut value, resource);
     if !resource.prefix.is_empty() {
         value.insert("storageVersionHash", storage_hash(resource));
     }
@@ -223,6 +218,17 @@ fn group_discovery(group: &Group) -> Value {
     json!({"metadata": metadata, "versions": versions})
 }
 
+fn other_names(value: &mut Object, resource: &Resource) {
+    for (key, names) in [
+        ("shortNames", &resource.short_names),
+        ("categories", &resource.categories),
+    ] {
+        if !names.is_empty() {
+            value.insert(key, names.iter().collect::<Value>());
+        }
+    }
+}
+
 fn discovered(resource: &Resource) -> Value {
     let custom = resource.custom.is_some();
     let own = |kind: &str| {
@@ -246,12 +252,7 @@ fn discovered(resource: &Resource) -> Value {
     );
     value.insert("singularResource", &resource.singular);
     value.insert("verbs", verbs(resource));
-    if !resource.short_names.is_empty() {
-        value.insert("shortNames", resource.short_names.iter().collect::<Value>());
-    }
-    if !resource.categories.is_empty() {
-        value.insert("categories", resource.categories.iter().collect::<Value>());
-    }
+    other_names(&mut value, resource);
     if !resource.subresources.is_empty() {
         let subs = resource.subresources.iter().map(|sub| {
             let kind = if sub.foreign {

@@ -14,7 +14,7 @@ use crate::catalog::Group;
 use crate::negotiate::{Accepted, Format};
 use crate::pipeline::Api;
 use crate::request::Query;
-use crate::{discovery, health, openapi, respond, show};
+use crate::{debug_traces, discovery, health, openapi, respond, show};
 
 /// What the server says of itself.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,9 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
     if let ["healthz" | "livez" | "readyz", ..] = parts.as_slice() {
         // Whatever the method, as upstream.
         return Ok(health::answer(api, request, &parts));
+    }
+    if let ["debug", "traces", rest @ ..] = parts.as_slice() {
+        return debug_traces::answer(api, request, rest).await;
     }
     let Some(read) = read(api, request, &parts).await else {
         return Ok(page_not_found());

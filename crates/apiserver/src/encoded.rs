@@ -32,7 +32,12 @@ impl Default for Encoded {
 }
 
 impl Encoded {
-    pub fn get(&self, event: &Arc<Event>, key: Key<'_>, encode: impl FnOnce() -> Bytes) -> Bytes {
+    pub fn get<E>(
+        &self,
+        event: &Arc<Event>,
+        key: Key<'_>,
+        encode: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
         let (version, format, kind) = key;
         let index = usize::try_from(event.revision).unwrap_or(0) % SLOTS;
         let mut slot = self.0[index].lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,9 +45,9 @@ impl Encoded {
             && Arc::ptr_eq(&found.event, event)
             && (found.version.as_str(), found.format, found.kind) == (version, format, kind)
         {
-            return found.bytes.clone();
+            return Ok(found.bytes.clone());
         }
-        let bytes = encode();
+        let bytes = encode()?;
         *slot = Some(Slot {
             event: event.clone(),
             version: version.to_owned(),
@@ -50,6 +55,6 @@ impl Encoded {
             kind,
             bytes: bytes.clone(),
         });
-        bytes
+        Ok(bytes)
     }
 }

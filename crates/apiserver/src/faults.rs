@@ -7,8 +7,6 @@ pub(crate) fn error(fault: &Fault) -> Error {
     let kind = match fault.kind {
         FaultKind::Invalid => ErrorKind::Invalid,
         FaultKind::Required => ErrorKind::Required,
-        FaultKind::Duplicate => ErrorKind::Duplicate,
-        FaultKind::NotSupported => ErrorKind::NotSupported,
     };
     Error {
         kind,

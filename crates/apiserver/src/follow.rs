@@ -1,6 +1,8 @@
 //! What the server itself learns from objects: who may do what, and which custom kinds there are. Read before the first
 //! request is answered, then followed change by change.
 
+mod nodes;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -8,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use admission::client::Targets;
 use admission::conversion::Converter;
 use auth::Rbac;
+use auth::authorizer::ObjectGraph;
 use json::Value;
 use meta::Status;
 use store::{Entry, Event, Revision, Snapshot, Watch, WatchEnd};
@@ -60,32 +63,43 @@ impl Api {
     }
 }
 
+/// What is fed with objects.
+#[derive(Debug)]
+pub struct Learners {
+    pub rbac: Arc<Rbac>,
+    /// If anybody asks which objects concern a node.
+    pub nodes: Option<Arc<ObjectGraph>>,
+    /// Where conversion webhooks are, and the connections to them.
+    pub targets: Arc<Targets>,
+}
+
 /// Reads everything once, and goes on in the background until the server stops.
-pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>, targets: Arc<Targets>) {
+pub fn start(api: &Arc<Api>, learners: Learners) {
     let snapshot = api.store.latest();
-    let mut followers = Vec::new();
+    let mut followers = Following {
+        api,
+        from: snapshot.revision(),
+        all: Vec::new(),
+    };
     for (plural, kind) in RBAC {
-        let (rbac, prefix) = (rbac.clone(), format!("/{plural}/"));
+        let (rbac, prefix) = (learners.rbac.clone(), format!("/{plural}/"));
         load_rbac(&rbac, kind, &prefix, &snapshot);
-        let (from, again) = (snapshot.revision(), rbac.clone());
-        let reload = {
-            let prefix = prefix.clone();
-            move |snapshot: &Snapshot| load_rbac(&again, kind, &prefix, snapshot)
-        };
-        let change = move |event: &Event| put_rbac(&rbac, kind, event);
-        let (follower, questions) = mpsc::unbounded_channel();
-        followers.push(follower);
-        let follow = Follow {
-            api: api.clone(),
-            prefix,
-            from,
-            questions,
-        };
-        tokio::spawn(follow.run(change, reload));
+        let (again, range) = (rbac.clone(), prefix.clone());
+        let reload = move |snapshot: &Snapshot| load_rbac(&again, kind, &range, snapshot);
+        followers.add(prefix, move |event| put_rbac(&rbac, kind, event), reload);
+    }
+    if let Some(graph) = learners.nodes {
+        for plural in ObjectGraph::RESOURCES {
+            let (graph, again) = (graph.clone(), graph.clone());
+            nodes::load(&graph, plural, &snapshot);
+            let change = move |event: &Event| nodes::put(&graph, plural, event);
+            let reload = move |snapshot: &Snapshot| nodes::load(&again, plural, snapshot);
+            followers.add(format!("/{plural}/"), change, reload);
+        }
     }
     let definitions = Definitions {
         rows: BTreeMap::new(),
-        targets,
+        targets: learners.targets,
     };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
     let lock = |it: &std::sync::Mutex<Definitions>, work: &mut dyn FnMut(&mut Definitions)| {
@@ -96,17 +110,35 @@ pub fn start(api: &Arc<Api>, rbac: &Arc<Rbac>, targets: Arc<Targets>) {
     let (weak, other) = (api.clone(), api.clone());
     let change = move |event: &Event| lock(&changed, &mut |it| it.put(&weak, event));
     let reload = move |snapshot: &Snapshot| lock(&again, &mut |it| it.load(&other, snapshot));
-    let (follower, questions) = mpsc::unbounded_channel();
-    followers.push(follower);
-    let follow = Follow {
-        api: api.clone(),
-        prefix: DEFINITIONS.into(),
-        from: snapshot.revision(),
-        questions,
-    };
-    tokio::spawn(follow.run(change, reload));
+    followers.add(DEFINITIONS.into(), change, reload);
     // Nobody else starts it.
-    let _ = api.followers.0.set(followers);
+    let _ = api.followers.0.set(followers.all);
+}
+
+/// Those who follow, as they are started.
+struct Following<'a> {
+    api: &'a Arc<Api>,
+    from: Revision,
+    all: Vec<mpsc::UnboundedSender<Question>>,
+}
+
+impl Following<'_> {
+    fn add(
+        &mut self,
+        prefix: String,
+        change: impl FnMut(&Event) + Send + 'static,
+        reload: impl FnMut(&Snapshot) + Send + 'static,
+    ) {
+        let (follower, questions) = mpsc::unbounded_channel();
+        self.all.push(follower);
+        let follow = Follow {
+            api: self.api.clone(),
+            prefix,
+            from: self.from,
+            questions,
+        };
+        tokio::spawn(follow.run(change, reload));
+    }
 }
 
 struct Follow {

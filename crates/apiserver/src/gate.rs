@@ -8,7 +8,6 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use meta::Status;
 use meta::gvk::GroupResource;
-use telemetry::metrics::Timer;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::metrics::{Authenticated, Tally};
@@ -44,7 +43,7 @@ impl Api {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        tally: &Tally,
+        tally: &mut Tally,
     ) -> Result<Arc<User>, Status> {
         let user = match self.authenticate(caller, headers) {
             // Another server may just have made the account that a token stands for.
@@ -59,8 +58,7 @@ impl Api {
             Err(_) if headers.contains_key(AUTHORIZATION) => Authenticated::Error,
             Err(_) => Authenticated::Not,
         };
-        let took = tally.started.nanos();
-        self.metrics.access.authenticated(outcome, took);
+        self.metrics.access.authenticated(outcome, tally.lap());
         user
     }
 
@@ -104,10 +102,13 @@ impl Api {
     }
 
     /// Whether the request itself may go on, which is counted.
-    pub(crate) async fn allow_request(&self, attributes: Attributes<'_>) -> Result<(), Status> {
-        let deciding = Timer::start();
+    pub(crate) async fn allow_request(
+        &self,
+        attributes: Attributes<'_>,
+        tally: &mut Tally,
+    ) -> Result<(), Status> {
         let decision = self.authorize(attributes).await;
-        self.metrics.access.authorized(&decision, deciding.nanos());
+        self.metrics.access.authorized(&decision, tally.lap());
         judged(&attributes, &decision)
     }
 

@@ -1,32 +1,46 @@
-//! Hot path. What a connection has to say, gathered into few writes.
+//! Hot path. What a connection has to say, gathered into few records and few writes.
 //!
 //! HTTP/2 hands over one frame at a time and flushes after each: ten events would be ten records and ten calls to the
-//! system. Here a flush waits until the connection has said all that it has to say for now.
+//! system. Here small pieces gather until they fill a record, large ones are encrypted from where they are, and a flush
+//! waits until the connection has said all that it has to say for now.
 
-use std::io;
+use std::io::{self, IoSlice, Write as _};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::server::TlsStream;
 
+/// The most that TLS puts into one record.
+const RECORD: usize = 16 << 10;
 /// More than this goes out at once.
 const FULL: usize = 64 << 10;
-/// What is there just before it is full, and a frame of HTTP/2 on top.
-const LARGEST: usize = FULL + (17 << 10);
 /// A buffer of this size stays for the next time.
-const KEPT: usize = 16 << 10;
+const KEPT: usize = 4 << 10;
+
+/// A stream that takes data without sending it: that is for a flush.
+pub(crate) trait Seal: AsyncWrite + Unpin {
+    /// As many bytes of them as it takes now, which is at least one.
+    fn seal(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
+}
+
+/// Takes all there is: its own limit is off.
+impl<IO: AsyncRead + AsyncWrite + Unpin> Seal for TlsStream<IO> {
+    fn seal(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.get_mut().1.writer().write_vectored(parts)
+    }
+}
 
 /// One end of a stream whose writes are gathered. Clones are the same stream.
 pub(crate) struct Gathered<S>(Arc<Mutex<Inner<S>>>);
 
 struct Inner<S> {
     stream: S,
+    /// Less than a record.
     waiting: Vec<u8>,
-    /// Bytes of `waiting` that are out already.
-    sent: usize,
-    /// The stream below may hold some back.
-    dirty: bool,
+    /// Bytes that the stream may hold back.
+    sealed: usize,
 }
 
 impl<S> Clone for Gathered<S> {
@@ -35,13 +49,20 @@ impl<S> Clone for Gathered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Gathered<S> {
-    pub(crate) fn new(stream: S) -> Self {
+impl<IO: AsyncRead + AsyncWrite + Unpin> Gathered<TlsStream<IO>> {
+    pub(crate) fn new(mut stream: TlsStream<IO>) -> Self {
+        // What it may hold back is counted here.
+        stream.get_mut().1.set_buffer_limit(None);
+        Self::over(stream)
+    }
+}
+
+impl<S: Seal> Gathered<S> {
+    fn over(stream: S) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             stream,
             waiting: Vec::new(),
-            sent: 0,
-            dirty: false,
+            sealed: 0,
         })))
     }
 
@@ -49,48 +70,62 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
     pub(crate) fn poll_send(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.inner().poll_send(context)
     }
+}
 
+impl<S> Gathered<S> {
     fn inner(&self) -> MutexGuard<'_, Inner<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S: AsyncWrite + Unpin> Inner<S> {
-    fn poll_write_out(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.sent < self.waiting.len() {
-            let rest = &self.waiting[self.sent..];
-            let sent = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
-            if sent == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+impl<S: Seal> Inner<S> {
+    /// What waits and the beginning of `data`, to the last byte.
+    fn seal(&mut self, mut data: &[u8]) -> io::Result<()> {
+        let mut waiting = &self.waiting[..];
+        while !waiting.is_empty() || !data.is_empty() {
+            let parts = [IoSlice::new(waiting), IoSlice::new(data)];
+            let taken = self.stream.seal(&parts)?;
+            if taken == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
             }
-            self.sent += sent;
-            self.dirty = true;
+            self.sealed += taken;
+            let first = taken.min(waiting.len());
+            waiting = &waiting[first..];
+            data = &data[taken - first..];
         }
-        self.sent = 0;
         self.waiting.clear();
-        Poll::Ready(Ok(()))
+        Ok(())
     }
 
-    /// A large answer fills the buffer many times: it grows once.
-    fn gather(&mut self, data: &[u8]) {
+    /// In whole records; the rest waits for more.
+    fn gather(&mut self, data: &[u8]) -> io::Result<()> {
         let length = self.waiting.len() + data.len();
-        if length > self.waiting.capacity().max(KEPT) {
-            self.waiting
-                .reserve_exact(LARGEST.max(length) - self.waiting.len());
+        if length < RECORD {
+            self.waiting.extend_from_slice(data);
+            return Ok(());
         }
-        self.waiting.extend_from_slice(data);
+        let rest = length % RECORD;
+        // What waits is less than a record: all of the rest is in `data`.
+        let (now, later) = data.split_at(data.len() - rest);
+        self.seal(now)?;
+        self.waiting.extend_from_slice(later);
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.sealed > 0 {
+            ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+            self.sealed = 0;
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_write_out(context))?;
+        self.seal(&[])?;
         if self.waiting.capacity() > KEPT {
             self.waiting = Vec::new();
         }
-        if self.dirty {
-            ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-            self.dirty = false;
-        }
-        Poll::Ready(Ok(()))
+        self.poll_flush(context)
     }
 }
 
@@ -104,17 +139,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
+impl<S: Seal> AsyncWrite for Gathered<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         let mut inner = self.inner();
-        if inner.waiting.len() >= FULL {
-            ready!(inner.poll_write_out(context))?;
+        if inner.sealed >= FULL {
+            ready!(inner.poll_flush(context))?;
         }
-        inner.gather(data);
+        inner.gather(data)?;
         Poll::Ready(Ok(data.len()))
     }
 
@@ -132,34 +167,120 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
     use super::*;
 
+    /// Takes little at a time, and sends when it is flushed.
+    struct Slow {
+        stream: DuplexStream,
+        held: Vec<u8>,
+        seals: Vec<usize>,
+    }
+
+    impl Seal for Slow {
+        fn seal(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+            let all: Vec<u8> = parts.iter().flat_map(|it| it.to_vec()).collect();
+            let taken = &all[..all.len().min(RECORD)];
+            self.held.extend_from_slice(taken);
+            self.seals.push(taken.len());
+            Ok(taken.len())
+        }
+    }
+
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            _: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            unreachable!("everything is sealed")
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            let Self { stream, held, .. } = &mut *self;
+            while !held.is_empty() {
+                let sent = ready!(Pin::new(&mut *stream).poll_write(context, held))?;
+                held.drain(..sent);
+            }
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_shutdown(context)
+        }
+    }
+
+    fn gathered() -> (Gathered<Slow>, DuplexStream) {
+        let (stream, far) = duplex(1 << 20);
+        let slow = Slow {
+            stream,
+            held: Vec::new(),
+            seals: Vec::new(),
+        };
+        (Gathered::over(slow), far)
+    }
+
+    async fn write(gathered: &Gathered<Slow>, data: &[u8]) {
+        let mut rest = data;
+        while !rest.is_empty() {
+            let written = std::future::poll_fn(|context| {
+                Pin::new(&mut gathered.clone()).poll_write(context, rest)
+            });
+            rest = &rest[written.await.unwrap()..];
+        }
+    }
+
     #[tokio::test]
     async fn what_is_written_leaves_when_it_is_sent_in_order_and_whole() {
-        let (near, mut far) = duplex(1 << 20);
-        let mut gathered = Gathered::new(near);
+        let (gathered, mut far) = gathered();
+        let mut want = Vec::new();
         for part in 0..100_u8 {
-            gathered.write_all(&[part; 700]).await.unwrap();
-            gathered.flush().await.unwrap();
+            let piece = vec![part; 900];
+            write(&gathered, &piece).await;
+            want.extend(piece);
         }
         // More than fits went out by itself, the rest waits.
-        let mut out = vec![0; 70_000];
+        let mut out = vec![0; want.len()];
         let early = far.read(&mut out).await.unwrap();
-        assert!((FULL..70_000).contains(&early), "{early}");
-        let sender = gathered.clone();
-        std::future::poll_fn(|context| sender.poll_send(context))
+        assert!((FULL..want.len()).contains(&early), "{early}");
+        std::future::poll_fn(|context| gathered.poll_send(context))
             .await
             .unwrap();
         far.read_exact(&mut out[early..]).await.unwrap();
-        let want: Vec<u8> = (0..100_u8).flat_map(|part| [part; 700]).collect();
         assert_eq!(out, want);
-        gathered.write_all(b"bye").await.unwrap();
-        gathered.shutdown().await.unwrap();
+        write(&gathered, b"bye").await;
+        gathered.clone().shutdown().await.unwrap();
+        drop(gathered);
         let mut last = Vec::new();
-        drop((gathered, sender));
         far.read_to_end(&mut last).await.unwrap();
         assert_eq!(last, b"bye");
+    }
+
+    #[tokio::test]
+    async fn large_pieces_between_small_ones_fill_records() {
+        for large in [1, RECORD - 1, RECORD, RECORD + 1, 3 * RECORD + 5] {
+            let (gathered, mut far) = gathered();
+            let mut want = Vec::new();
+            for turn in 0..8_u8 {
+                for piece in [vec![turn; 9], vec![turn + 100; large]] {
+                    write(&gathered, &piece).await;
+                    want.extend(piece);
+                }
+            }
+            std::future::poll_fn(|context| gathered.poll_send(context))
+                .await
+                .unwrap();
+            let mut out = vec![0; want.len()];
+            far.read_exact(&mut out).await.unwrap();
+            assert_eq!(out, want, "{large}");
+            let inner = gathered.inner();
+            let (last, full) = inner.stream.seals.split_last().unwrap();
+            assert!(full.iter().all(|it| *it == RECORD), "{large}: {full:?}");
+            assert_eq!(*last, (want.len() - 1) % RECORD + 1, "{large}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 mod access;
 mod body;
+mod decisions;
+mod features;
 mod observed;
 mod queues;
 pub(crate) mod requests;
@@ -13,6 +15,7 @@ use telemetry::metrics::Stability::Unmarked;
 use telemetry::metrics::{Counter, Desc, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
+pub use decisions::Decisions;
 pub use observed::follow;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::{RowSeries, Tally};
@@ -54,6 +57,7 @@ pub(crate) const LATENCIES: &[f64] = &[
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
         register_process(&registry);
+        features::register(&registry);
         let slis = Registry::default();
         let handshake_errors = registry.counter::<()>(Desc::new(
             "apiserver_tls_handshake_errors_total",

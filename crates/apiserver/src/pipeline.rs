@@ -17,6 +17,7 @@ use hyper::body::Incoming;
 use meta::Status;
 use store::{LeaseId, Store};
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
 use tokio::sync::watch;
 
@@ -63,6 +64,8 @@ pub struct Api {
     /// Signs service account tokens.
     pub issuer: Option<Issuer>,
     pub tracer: Arc<Tracer>,
+    /// Traces that can be read here, if any are kept.
+    pub recent: Option<Arc<Recent>>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
     ready: AtomicBool,
@@ -79,6 +82,7 @@ pub struct Config {
     pub rbac: Arc<Rbac>,
     pub issuer: Option<Issuer>,
     pub tracer: Arc<Tracer>,
+    pub recent: Option<Arc<Recent>>,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
@@ -87,6 +91,7 @@ pub struct Config {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Settings {
     /// Of a request's body.
     pub max_body_bytes: usize,
@@ -117,6 +122,8 @@ pub struct Settings {
     pub request_log: Option<RequestLog>,
     /// Numbers can be read at `/metrics`.
     pub serve_metrics: bool,
+    /// Nodes have rights that no rule tells.
+    pub node_mode: bool,
     /// Take definitions whose rules in CEL nobody will check.
     pub accept_unchecked_rules: bool,
 }
@@ -140,6 +147,7 @@ impl Default for Settings {
             max_streams: 250,
             request_log: None,
             serve_metrics: true,
+            node_mode: false,
             accept_unchecked_rules: false,
         }
     }
@@ -154,6 +162,8 @@ pub enum Caller {
         trusted: bool,
         /// Whom its certificate names, and from when to when it counts.
         known: Option<(Arc<User>, (i64, i64))>,
+        /// From when to when it may speak for others.
+        proxy: Option<(i64, i64)>,
     },
     /// A controller of ours.
     Local(Arc<User>),
@@ -232,7 +242,6 @@ impl Api {
         mut noted: Option<&mut Noted>,
         tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
-        let started = self.tracer.is_on().then(|| tally.started.tick());
         let query = Query::parse(parts.uri.query());
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
             .map_err(|error| Status::bad_request(error.to_string()))?;
@@ -243,12 +252,21 @@ impl Api {
         let deadline = deadline(&query, &info, most)?;
         let known = self.who(caller, &parts.headers, tally).await;
         let sender = known.as_deref().ok();
+        // Nobody waits for what a watch within the process sends: it would only fill a collector.
+        let is_watch = info
+            .resource
+            .as_ref()
+            .is_some_and(|it| it.verb == Verb::Watch);
+        let is_quiet = is_watch && matches!(caller, Caller::Local(_));
+        let is_told = self.tracer.is_on() && !is_quiet;
+        let started = is_told.then(|| tally.started.tick());
         traced::begin(&self.tracer, &parts.headers, sender, started);
         let user = known?;
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
-        let _impersonation = traced::station("impersonation");
+        // As Kubernetes 1.37 calls it, whoever may be impersonated.
+        let _impersonation = traced::station("constrainedimpersonation");
         let method = lowercase(&parts.method);
         let sender = attributes(&user, &method, &info, &query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
@@ -259,18 +277,19 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) if status.code == 403 => return Ok(forbidden(&status, &parts.headers)),
-            Err(status) => return Err(status),
+            Err(status) => return Ok(forbidden(&status, &parts.headers)),
         };
+        self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
         // What controllers do must not wait for what clients do: they clean up after them.
         let _slot = match caller {
             Caller::Remote { .. } => self.place(parts, &info)?,
             Caller::Local(_) => None,
         };
+        self.metrics.access.placed(tally.lap());
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
-        if let Err(status) = self.allow_request(asked).await {
+        if let Err(status) = self.allow_request(asked, tally).await {
             return Ok(forbidden(&status, &parts.headers));
         }
         let Some(resource) = &info.resource else {
@@ -306,7 +325,9 @@ impl Api {
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
-            warnings.add(deprecation(&found));
+            let deprecation = deprecation(&found);
+            tally.deprecated = deprecation.is_some();
+            warnings.add(deprecation);
         }
         let ask = Ask {
             user: &user,
@@ -329,6 +350,9 @@ impl Api {
         tally: &mut Tally,
     ) -> Response<Body> {
         tally.series = self.metrics.requests.resource(ask);
+        if tally.deprecated && tally.series.is_some() {
+            self.metrics.requests.deprecated(ask);
+        }
         let answered = if ask.info.verb == Verb::Watch {
             verbs::answer(self, ask, body).await
         } else {
@@ -385,6 +409,7 @@ impl Api {
             rbac: parts.rbac,
             issuer: parts.issuer,
             tracer: parts.tracer,
+            recent: parts.recent,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
             ready: AtomicBool::new(false),
@@ -431,7 +456,9 @@ impl Api {
             user.add_authenticated();
             Some((Arc::new(user), x509::validity(certificate)?))
         });
+        let proxies = self.authentication.proxies.as_ref();
         Caller::Remote {
+            proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
             peer,
             trusted,
             known,

@@ -73,7 +73,7 @@ pub async fn serve(
 }
 
 /// Comes back when it is time, or when nobody is left to say so.
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 

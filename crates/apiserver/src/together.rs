@@ -12,9 +12,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures_util::stream::{FuturesUnordered, Stream as _};
 use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
-use tokio::io::AsyncWrite;
 
-use crate::gather::Gathered;
+use crate::gather::{Gathered, Seal};
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -48,7 +47,7 @@ pub(crate) struct Together<'a, C, S> {
     waker: Waker,
 }
 
-impl<'a, C: Future, S: AsyncWrite + Unpin> Together<'a, C, S> {
+impl<'a, C: Future, S: Seal> Together<'a, C, S> {
     pub(crate) fn new(connection: Pin<&'a mut C>, begun: Requests, stream: Gathered<S>) -> Self {
         let alarm = Arc::new(Alarm::default());
         Self {
@@ -93,7 +92,7 @@ impl<'a, C: Future, S: AsyncWrite + Unpin> Together<'a, C, S> {
     }
 }
 
-impl<C: Future, S: AsyncWrite + Unpin> Future for Together<'_, C, S> {
+impl<C: Future, S: Seal> Future for Together<'_, C, S> {
     type Output = C::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {

@@ -226,11 +226,15 @@ impl Told {
             out.int("network.peer.port", peer.port().into());
         }
         let forwarded = self.header(&FORWARDED).split(',').next();
-        out.some_text("client.address", forwarded.unwrap_or_default().trim());
+        match (forwarded.unwrap_or_default().trim(), self.peer) {
+            ("", Some(peer)) => out.text("client.address", &peer.ip().to_string()),
+            (forwarded, _) => out.some_text("client.address", forwarded),
+        }
         out.some_text("user_agent.original", self.header(&USER_AGENT));
         let version = match self.parts.version {
             Version::HTTP_10 => "1.0",
-            Version::HTTP_2 => "2",
+            // As Go writes it, not as OpenTelemetry's conventions would.
+            Version::HTTP_2 => "2.0",
             _ => "1.1",
         };
         out.text("network.protocol.version", version);

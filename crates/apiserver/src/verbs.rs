@@ -172,12 +172,12 @@ async fn create(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "CreateOptions")?;
-    let object = read(api, ask, body).await?;
+    let (object, length) = read(api, ask, body).await?;
     let write = Write::new(api, ask, options);
     trace::event("About to store object in database");
-    let written = write.create(object, false).await?;
-    wrote(&written);
-    show(ask, &written)
+    let written = write.create(object, false).await;
+    wrote(&written, length);
+    show(ask, &written?)
 }
 
 async fn update(
@@ -186,7 +186,7 @@ async fn update(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "UpdateOptions")?;
-    let object = read(api, ask, body).await?;
+    let (object, length) = read(api, ask, body).await?;
     if object::name(&object).is_empty() {
         return Err(Status::bad_request(format!(
             "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -197,14 +197,18 @@ async fn update(
     let write = Write::new(api, ask, options);
     let mut replace = Replace { ask, object };
     trace::event("About to store object in database");
-    let written = write.update(&ask.info.name, &mut replace).await?;
-    wrote(&written);
-    show(ask, &written)
+    let written = write.update(&ask.info.name, &mut replace).await;
+    wrote(&written, length);
+    show(ask, &written?)
 }
 
-fn wrote(written: &Written) {
-    let length = written.entry.value.len();
-    trace::event_with("Write to database call succeeded", "len", length);
+/// How it went with what the client sent, of this length.
+fn wrote(written: &Result<Written, Status>, length: usize) {
+    let name = match written {
+        Ok(_) => "Write to database call succeeded",
+        Err(_) => "Write to database call failed",
+    };
+    trace::event_with(name, "len", length);
 }
 
 /// PUT: the client's object takes the place of what is there.
@@ -235,8 +239,12 @@ impl Change for Replace<'_> {
     }
 }
 
-/// The object in a request's body, of the resource's kind.
-pub(crate) async fn read(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Value, Status> {
+/// The object in a request's body, of the resource's kind, and how long the body was.
+pub(crate) async fn read(
+    api: &Api,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<(Value, usize), Status> {
     let format = decode::format(ask)?;
     let validation = Validation::of(ask);
     let body = body.read(api.settings.max_body_bytes).await?;
@@ -250,7 +258,7 @@ pub(crate) async fn read(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<
     let decoded = decode::object(&body, format, validation, &expected)?;
     ask.warnings.add(decoded.warnings);
     trace::event("Conversion done");
-    Ok(decoded.object)
+    Ok((decoded.object, body.len()))
 }
 
 pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, Status> {

@@ -1,7 +1,10 @@
 //! Hot path. WATCH: changes as they happen, each encoded once per format for all who watch.
 
-use std::pin::pin;
+mod batches;
+
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,15 +15,17 @@ use meta::options::ListOptions;
 use store::{Changes, Event, Revision, Snapshot, WatchEnd};
 use telemetry::metrics::Timer;
 use telemetry::trace::{self, Role, Scope};
-use tokio::time::Instant;
+use tokio::sync::watch::Receiver;
+use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::body::{Body, Out};
+use self::batches::Batches;
+use crate::body::{Body, Frames};
 use crate::catalog::Resource;
 use crate::filter::Filter;
 use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
-use crate::{failure, object, respond, table, traced};
+use crate::{convert, failure, object, respond, table, traced};
 
 /// Events are sent together as long as they fit.
 const FRAME: usize = 64 << 10;
@@ -49,6 +54,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
         first_row: true,
         ended: false,
         opened: Timer::start(),
+        batches: Batches::begin(api, &ask.resource),
         scope: if ask.info.namespace.is_empty() {
             "cluster"
         } else {
@@ -66,7 +72,7 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     };
     let opened = trace::span_as("WatchServer.HandleHTTP", Scope::Component, Role::Answer);
     trace::event("About to start writing response");
-    let body = Body::stream(|out| stream.run(deadline, out));
+    let body = Body::Stream(Box::pin(Watching::new(stream, deadline)));
     drop(opened);
     Ok(respond::ok(content_type, body))
 }
@@ -90,6 +96,8 @@ struct Stream {
     first_row: bool,
     ended: bool,
     opened: Timer,
+    /// Only if it is traced.
+    batches: Option<Box<Batches>>,
     /// As metrics call it.
     scope: &'static str,
 }
@@ -142,45 +150,25 @@ impl Stream {
         Ok(())
     }
 
-    /// Sends until the watch is over.
-    async fn run(mut self, deadline: Instant, out: Out) {
-        let api = self.api.clone();
-        let mut stopping = pin!(api.stopping());
-        let mut timer = pin!(tokio::time::sleep_until(self.next_wake(deadline)));
-        while !self.ended {
-            let mut frame = Frame::default();
-            if let Some(status) = self.failed.take() {
-                self.ended = true;
-                self.push_value(frame.own(), "ERROR", &status.to_value());
-            } else if self.initial.is_some() {
-                self.push_initial(frame.own());
-            } else {
-                let Some(source) = self.source.as_mut() else {
-                    return;
-                };
-                tokio::select! {
-                    biased;
-                    changes = source.next() => self.push_changes(&mut frame, changes),
-                    () = timer.as_mut() => {
-                        if Instant::now() >= deadline {
-                            return;
-                        }
-                        if self.bookmarks && Instant::now() >= self.next_bookmark {
-                            let progress = source.progress();
-                            self.push_bookmark(frame.own(), progress, false);
-                        }
-                        timer.as_mut().reset(self.next_wake(deadline));
-                    }
-                    () = stopping.as_mut() => return,
-                }
-            }
-            if let Some(frame) = frame.finish() {
-                out.send(frame).await;
-            }
+    /// What there is to say now. Pending if there is nothing; it wakes for changes then.
+    fn poll_frame(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(status) = self.failed.take() {
+            self.ended = true;
+            self.push_value(frame.own(), "ERROR", &status.to_value());
+        } else if self.initial.is_some() {
+            self.push_initial(frame.own());
+        } else if let Some(source) = &mut self.source {
+            let changes = std::task::ready!(source.poll_next(context));
+            self.push_changes(frame, changes);
+        } else {
+            self.ended = true;
         }
+        Poll::Ready(())
     }
 
     fn next_wake(&self, deadline: Instant) -> Instant {
+        let told = self.batches.as_deref().and_then(Batches::due);
+        let deadline = told.map_or(deadline, |it| it.min(deadline));
         if self.bookmarks {
             deadline.min(self.next_bookmark)
         } else {
@@ -250,9 +238,12 @@ impl Stream {
     }
 
     /// An event of so many bytes goes out.
-    fn count(&self, bytes: usize) {
+    fn count(&mut self, bytes: usize) {
         if bytes > 0 {
             self.api.metrics.watches.of(&self.resource).sent(bytes);
+            if let Some(batches) = &mut self.batches {
+                batches.add(bytes, self.sent);
+            }
         }
     }
 
@@ -262,15 +253,18 @@ impl Stream {
         let Some((kind, entry)) = self.filter.change(&self.resource, event) else {
             return;
         };
-        let (api, resource) = (self.api.clone(), self.resource.clone());
         if self.accepted.view == View::Whole && !self.accepted.pretty {
-            let key = (resource.version.as_str(), self.accepted.format, kind);
-            let encoded = api.encoded.get(event, key, || {
+            let key = (&*self.resource.version, self.accepted.format, kind);
+            let show = Show::new(&self.resource, self.accepted, self.include);
+            let encoded = self.api.encoded.get(event, key, || {
                 let mut bytes = Vec::with_capacity(entry.value.len() + 96);
-                self.push_object(&mut bytes, kind, &entry.value, event.revision);
-                bytes.into()
+                whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
+                Ok(bytes.into())
             });
-            frame.push(encoded);
+            match encoded {
+                Ok(encoded) => frame.push(encoded),
+                Err(status) => self.failed = Some(status),
+            }
         } else {
             self.push_object(frame.own(), kind, &entry.value, event.revision);
         }
@@ -280,21 +274,24 @@ impl Stream {
     fn push_object(&mut self, out: &mut Vec<u8>, kind: &str, bytes: &[u8], revision: Revision) {
         let show = Show::new(&self.resource, self.accepted, self.include);
         let start = out.len();
-        let shown = match (self.accepted.format, self.accepted.view) {
-            (Format::Json, View::Table(version)) => {
-                let first = std::mem::take(&mut self.first_row);
-                table::event(&show, version, first, kind, bytes, revision, out)
-            }
-            (Format::Json, _) => show.event(out, kind, bytes, revision),
-            _ => crate::convert::protobuf_event(&show, kind, bytes, revision, out),
+        let shown = if let View::Table(version) = self.accepted.view
+            && self.accepted.format == Format::Json
+        {
+            let first = std::mem::take(&mut self.first_row);
+            let shown = table::event(&show, version, first, kind, bytes, revision, out);
+            shown.map(|()| out.push(b'\n'))
+        } else {
+            whole(&show, kind, bytes, revision, out)
         };
-        match shown {
-            Ok(()) if self.accepted.format == Format::Json => out.push(b'\n'),
-            Ok(()) => {}
-            Err(status) => {
-                out.truncate(start);
-                self.failed = Some(status);
-            }
+        if let Err(status) = shown {
+            out.truncate(start);
+            self.failed = Some(status);
+        }
+    }
+
+    fn push_progress(&mut self, out: &mut Vec<u8>) {
+        if let Some(progress) = self.source.as_mut().map(store::Watch::progress) {
+            self.push_bookmark(out, progress, false);
         }
     }
 
@@ -327,8 +324,112 @@ impl Stream {
             json::write(out, &json!({"type": kind, "object": (object.clone())}));
             out.push(b'\n');
         } else {
-            crate::convert::protobuf_value_event(kind, object, out);
+            convert::protobuf_value_event(kind, object, out);
         }
+    }
+}
+
+/// An event that is the same for all who watch in this way.
+fn whole(
+    show: &Show<'_>,
+    kind: &str,
+    bytes: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), Status> {
+    if show.accepted.format != Format::Json {
+        return convert::protobuf_event(show, kind, bytes, revision, out);
+    }
+    show.event(out, kind, bytes, revision)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+/// A watch as the body of its answer. An event finds thousands of these at rest: what it touches is little.
+struct Watching {
+    stream: Stream,
+    deadline: Instant,
+    /// The time that `timer` is set to.
+    wake_at: Instant,
+    stop: Receiver<bool>,
+    /// Whom the two below wake.
+    waker: Option<Waker>,
+    timer: Pin<Box<Sleep>>,
+    stopping: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Watching {
+    fn new(stream: Stream, deadline: Instant) -> Self {
+        let (wake_at, api) = (stream.next_wake(deadline), stream.api.clone());
+        Self {
+            deadline,
+            wake_at,
+            stop: api.stop.clone(),
+            waker: None,
+            timer: Box::pin(sleep_until(wake_at)),
+            stopping: Box::pin(async move { api.stopping().await }),
+            stream,
+        }
+    }
+
+    /// Whether time or the server's end asks for something, told without touching either.
+    fn is_called(&self, context: &Context<'_>) -> bool {
+        let known = self.waker.as_ref();
+        !known.is_some_and(|it| it.will_wake(context.waker()))
+            || self.stop.has_changed().unwrap_or(true)
+            || Instant::now() >= self.wake_at
+    }
+
+    /// Ready when it is time for something else than changes.
+    fn poll_rest(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Poll<()> {
+        if self.stream.batches.is_some() {
+            self.set_timer();
+        }
+        if !self.is_called(context) {
+            return Poll::Pending;
+        }
+        self.waker = Some(context.waker().clone());
+        if self.stopping.as_mut().poll(context).is_ready() {
+            self.stream.ended = true;
+            return Poll::Ready(());
+        }
+        std::task::ready!(self.timer.as_mut().poll(context));
+        let now = Instant::now();
+        if now >= self.deadline {
+            self.stream.ended = true;
+            return Poll::Ready(());
+        }
+        if self.stream.bookmarks && now >= self.stream.next_bookmark {
+            self.stream.push_progress(frame.own());
+        }
+        self.set_timer();
+        Poll::Ready(())
+    }
+
+    fn set_timer(&mut self) {
+        self.wake_at = self.stream.next_wake(self.deadline);
+        self.timer.as_mut().reset(self.wake_at);
+        // It has not seen whom to wake.
+        self.waker = None;
+    }
+}
+
+impl Frames for Watching {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        while !self.stream.ended {
+            // Whoever asks for more has taken what there was.
+            if let Some(batches) = &mut self.stream.batches {
+                batches.sent();
+            }
+            let mut frame = Frame::default();
+            if self.stream.poll_frame(&mut frame, context).is_pending() {
+                std::task::ready!(self.poll_rest(&mut frame, context));
+            }
+            if let Some(frame) = frame.finish() {
+                return Poll::Ready(Some(frame));
+            }
+        }
+        Poll::Ready(None)
     }
 }
 

@@ -181,7 +181,17 @@ impl<'a> Write<'a> {
     }
 
     /// Makes a new object.
-    pub(crate) async fn create(&self, mut object: Value, managed: bool) -> Result<Written, Status> {
+    pub(crate) async fn create(&self, object: Value, managed: bool) -> Result<Written, Status> {
+        self.make(object, managed, false).await
+    }
+
+    /// The same, or as a part of a change of what was not there.
+    async fn make(
+        &self,
+        mut object: Value,
+        managed: bool,
+        updating: bool,
+    ) -> Result<Written, Status> {
         let resource = self.resource();
         strategy::accepts_new(resource)?;
         object::place(&mut object, resource, self.namespace(), &self.ask.info.name)?;
@@ -191,7 +201,7 @@ impl<'a> Write<'a> {
             .is_empty();
         let tries = if generated { NAMES } else { 1 };
         for attempt in 1.. {
-            let written = self.create_once(object.clone(), managed).await;
+            let written = self.make_once(object.clone(), managed, updating).await;
             match written {
                 Err(status) if status.is_already_exists() && attempt < tries => {}
                 Err(status) if status.is_conflict() && attempt < NAMES => {}
@@ -201,7 +211,12 @@ impl<'a> Write<'a> {
         unreachable!("the last try returns")
     }
 
-    async fn create_once(&self, mut object: Value, managed: bool) -> Result<Written, Status> {
+    async fn make_once(
+        &self,
+        mut object: Value,
+        managed: bool,
+        updating: bool,
+    ) -> Result<Written, Status> {
         let resource = self.resource();
         object::fill_new(&mut object)?;
         let name = object
@@ -226,11 +241,11 @@ impl<'a> Write<'a> {
         // Not before: admission knows such an object by what its name begins with.
         object::fill_name(&mut object)?;
         let mut warnings = strategy::prepare_create(self, &mut object);
-        allocate::normalize(resource, &mut object);
+        // Before validation: what is given must be there then, and what cannot be given is said first.
+        let beside = allocate::assign(self.api, resource, None, &mut object)?;
         guard::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
         self.ask.warnings.add(warnings);
-        let beside = allocate::assign(self.api, resource, None, &mut object)?;
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;
         let object = admitting.object;
@@ -244,7 +259,8 @@ impl<'a> Write<'a> {
         }
         let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
         let key = resource.key(self.namespace(), name);
-        let storage = self.storage("Create etcd3", &key);
+        // Who would have changed it has one already.
+        let storage = (!updating).then(|| self.storage("Create etcd3", &key));
         let value = encode(resource, &object)?;
         if self.options.dry_run {
             if self.api.latest().await?.get(key.as_bytes()).is_some() {
@@ -257,9 +273,16 @@ impl<'a> Write<'a> {
             .when(Condition::Absent(key.clone().into()))
             .put_leased(key.clone(), value.clone(), lease);
         let txn = beside.add_to(txn);
-        let done = commit(self.api, Stored::Create, resource, txn).await;
+        let done = if updating {
+            transact(self.api, Stored::Create, resource, txn).await
+        } else {
+            let done = commit(self.api, Stored::Create, resource, txn).await;
+            if matches!(done, Ok(_) | Err(store::Error::Conflict { .. })) {
+                trace::event("Txn call succeeded");
+            }
+            done
+        };
         if done.is_ok() {
-            trace::event("Txn call succeeded");
             trace::event_with("Decode succeeded", "len", value.len());
         }
         drop(storage);
@@ -303,8 +326,9 @@ impl<'a> Write<'a> {
                     // Memory may lag behind what others wrote: look again before saying no.
                     continue;
                 }
+                trace::event("initial value restored");
                 let changed = change.apply(None)?;
-                return self.create(changed.object, changed.managed).await;
+                return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
             let live = convert::decode(resource, &entry.value, entry.modified)?;
@@ -403,11 +427,8 @@ impl<'a> Write<'a> {
         } else {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
-        trace::event("Transaction prepared");
-        let done = commit(self.api, Stored::Update, resource, txn).await;
-        trace::event("Txn call completed");
+        let done = transact(self.api, Stored::Update, resource, txn).await;
         if done.is_ok() {
-            trace::event("Transaction committed");
             trace::event_with("Decode succeeded", "len", value.len());
         }
         match done {
@@ -511,6 +532,22 @@ fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Status> {
     // Upstream's station for encryption at rest.
     trace::event("TransformToStorage succeeded");
     Ok(value)
+}
+
+/// With the events of an update.
+async fn transact(
+    api: &Api,
+    operation: Stored,
+    resource: &Resource,
+    txn: Txn,
+) -> Result<store::Committed, store::Error> {
+    trace::event("Transaction prepared");
+    let done = commit(api, operation, resource, txn).await;
+    trace::event("Txn call completed");
+    if done.is_ok() {
+        trace::event("Transaction committed");
+    }
+    done
 }
 
 /// One transaction, as a part of what the store makes durable at once.

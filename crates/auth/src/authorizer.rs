@@ -13,7 +13,7 @@ use crate::Attributes;
 
 pub use graph::ObjectGraph;
 pub use mode::{AlwaysAllow, AlwaysDeny, Mode, modes};
-pub use node::{Node, NodeGraph};
+pub use node::Node;
 pub use union::Union;
 
 /// Decides about one question, from what it knows at that moment.

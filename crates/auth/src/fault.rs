@@ -19,8 +19,6 @@ pub struct Fault {
 pub enum FaultKind {
     Invalid,
     Required,
-    Duplicate,
-    NotSupported,
 }
 
 impl Fault {
@@ -30,16 +28,6 @@ impl Fault {
 
     pub(crate) fn required(field: &str, detail: &str) -> Self {
         Self::new(field, FaultKind::Required, Value::Null, detail)
-    }
-
-    pub(crate) fn duplicate(field: &str, value: &str) -> Self {
-        Self::new(field, FaultKind::Duplicate, value.into(), "")
-    }
-
-    pub(crate) fn not_supported(field: &str, value: &str, supported: &[&str]) -> Self {
-        let all: Vec<_> = supported.iter().map(|it| quote(it)).collect();
-        let detail = format!("supported values: {}", all.join(", "));
-        Self::new(field, FaultKind::NotSupported, value.into(), &detail)
     }
 
     fn new(field: &str, kind: FaultKind, value: Value, detail: &str) -> Self {
@@ -56,8 +44,6 @@ impl Fault {
         match self.kind {
             FaultKind::Invalid => "FieldValueInvalid",
             FaultKind::Required => "FieldValueRequired",
-            FaultKind::Duplicate => "FieldValueDuplicate",
-            FaultKind::NotSupported => "FieldValueNotSupported",
         }
     }
 
@@ -66,8 +52,6 @@ impl Fault {
         let kind = match self.kind {
             FaultKind::Invalid => "Invalid value",
             FaultKind::Required => "Required value",
-            FaultKind::Duplicate => "Duplicate value",
-            FaultKind::NotSupported => "Unsupported value",
         };
         let mut text = match &self.value {
             _ if self.kind == FaultKind::Required => kind.to_owned(),

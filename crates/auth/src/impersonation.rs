@@ -10,6 +10,7 @@ mod mode;
 use crate::authorizer::Authorizer;
 use crate::{Attributes, User, forbidden};
 
+pub(crate) use headers::unescape;
 pub use headers::{is_header, wanted};
 
 /// Who the request goes on as.

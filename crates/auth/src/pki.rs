@@ -4,6 +4,7 @@
 //! one organization per group, and a signed request must keep its subject and key byte for byte.
 
 mod authority;
+mod bundle;
 mod der;
 mod files;
 mod issue;
@@ -12,11 +13,11 @@ mod signer;
 mod usage;
 
 pub use authority::{CertificateAuthority, CertifiedKey};
+pub use bundle::{check_chain, combine, overlap};
 pub use files::{Files, ServingNames, ensure};
 pub use request::CertificateRequest;
 pub(crate) use request::names_of;
-pub use signer::{SIGNERS, approved, kubelet_client_request, sign, validate_request};
-pub use usage::USAGES;
+pub use signer::{SIGNERS, approved, kubelet_client_request, sign};
 
 /// What went wrong with a certificate, a key or a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

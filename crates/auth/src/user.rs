@@ -42,6 +42,12 @@ impl User {
         self.groups.iter().any(|it| it == group)
     }
 
+    /// The name of the node whose kubelet this is; empty if it does not say.
+    pub fn node(&self) -> Option<&str> {
+        let name = self.name.strip_prefix(NODE_PREFIX);
+        name.filter(|_| self.in_group(NODES))
+    }
+
     /// What every proven user gets: `system:authenticated`, unless it, or its opposite, is there already or the user
     /// is anonymous.
     pub fn add_authenticated(&mut self) {

@@ -37,6 +37,12 @@ pub fn validity(certificate: &[u8]) -> Option<(i64, i64)> {
     ))
 }
 
+/// The common name of a certificate.
+pub fn common_name(certificate: &[u8]) -> Option<String> {
+    let (_, found) = parse_x509_certificate(certificate).ok()?;
+    names_of(found.subject()).map(|(name, _)| name)
+}
+
 /// Who the certificate names; none if it has no common name. That it is signed by an authority for clients, TLS has
 /// checked; that it is for clients and still counts, is checked here again, for connections live long.
 pub fn user(certificate: &[u8], now: i64) -> Result<Option<User>, CertificateError> {

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use auth::pki::{
     CertificateAuthority, CertifiedKey, Files, PkiError, SIGNERS, ServingNames, approved, ensure,
-    sign, validate_request,
+    sign,
 };
 use auth::x509::{self, CertificateError};
 use base64::Engine as _;
@@ -453,47 +453,7 @@ fn forged_requests() {
     for (pem, error) in cases {
         let csr = csr(SIGNERS[0], &["client auth"], &pem);
         assert_eq!(sign(&ca, &csr, NOW).unwrap().err(), error);
-        let faults = validate_request(&csr);
-        assert_eq!(
-            faults.iter().any(|it| it.field == "spec.request"),
-            error.is_some()
-        );
     }
-}
-
-#[test]
-fn validation_of_requests() {
-    let pem = request(&Asks {
-        name: "joe",
-        organization: "dev",
-        sans: vec![],
-    });
-    let mut bad = csr("kubernetes.io/legacy-unknown", &["any", "any", "x"], &pem);
-    bad.get_mut("spec")
-        .unwrap()
-        .as_object_mut()
-        .unwrap()
-        .insert("expirationSeconds", 599);
-    let faults = validate_request(&bad);
-    let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
-    let short: Vec<_> = texts
-        .iter()
-        .map(|it| it.split(": supported").next().unwrap())
-        .collect();
-    assert_eq!(
-        short,
-        [
-            "spec.usages[2]: Unsupported value: \"x\"",
-            "spec.usages[1]: Duplicate value: \"any\"",
-            "spec.signerName: Invalid value: \"kubernetes.io/legacy-unknown\": the legacy signerName is not allowed via this API version",
-            "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
-        ]
-    );
-    let faults = validate_request(&csr(SIGNERS[0], &[], &pem));
-    assert_eq!(
-        faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["spec.usages: Required value"]
-    );
 }
 
 #[test]

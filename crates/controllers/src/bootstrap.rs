@@ -3,11 +3,12 @@
 use apiserver::allocate::service_cidr;
 use apiserver::local::Local;
 use auth::bootstrap::{Bootstrap, Reconciled, reconcile};
-use json::{Object, Value, json};
+use json::{Value, json};
 use meta::Status;
 use tokio::task::JoinSet;
 
 use crate::condition::{self, Condition};
+use crate::trust::Trust;
 
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 /// Pods of these classes keep a cluster alive.
@@ -60,16 +61,16 @@ pub async fn run(client: &Local) -> Result<(), Status> {
 }
 
 /// What nobody waits for.
-pub(crate) async fn late(client: Local, client_authorities: String) {
-    while finish(&client, &client_authorities).await.is_err() {
+pub(crate) async fn late(client: Local, trust: Trust) {
+    while finish(&client, &trust).await.is_err() {
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn finish(client: &Local, client_authorities: &str) -> Result<(), Status> {
+async fn finish(client: &Local, trust: &Trust) -> Result<(), Status> {
     range_is_ready(client).await?;
     token_tracking(client).await?;
-    trust(client, client_authorities).await
+    trust.publish(client).await
 }
 
 /// Waits for all; the first failure, if there is one.
@@ -173,39 +174,8 @@ async fn token_tracking(client: &Local) -> Result<(), Status> {
     ensure(client, "/api/v1/namespaces/kube-system/configmaps", &map).await
 }
 
-/// Tells servers beside us which client certificates count.
-async fn trust(client: &Local, authorities: &str) -> Result<(), Status> {
-    if authorities.is_empty() {
-        return Ok(());
-    }
-    let name = "extension-apiserver-authentication";
-    let maps = "/api/v1/namespaces/kube-system/configmaps";
-    let mut data = Object::new();
-    data.insert("client-ca-file", authorities);
-    let map = json!({
-        "kind": "ConfigMap",
-        "apiVersion": "v1",
-        "metadata": {"name": name, "namespace": "kube-system"},
-        "data": data,
-    });
-    ensure(client, maps, &map).await?;
-    let path = format!("{maps}/{name}");
-    let found = client.get(&path).await?;
-    let known = found
-        .str_at(&["data", "client-ca-file"])
-        .unwrap_or_default();
-    if known.contains(authorities.trim()) {
-        return Ok(());
-    }
-    // Other servers over the same store have authorities of their own.
-    let mut data = Object::new();
-    data.insert("client-ca-file", format!("{}\n{authorities}", known.trim()));
-    let change = json!({"metadata": {"resourceVersion": (meta::object::resource_version(&found))}, "data": data});
-    client.merge_patch(&path, &change).await.map(|_| ())
-}
-
 /// Creates the object if there is none of its name.
-async fn ensure(client: &Local, collection: &str, object: &Value) -> Result<(), Status> {
+pub(crate) async fn ensure(client: &Local, collection: &str, object: &Value) -> Result<(), Status> {
     let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
     match client.get(&format!("{collection}/{name}")).await {
         Err(status) if status.is_not_found() => {}

@@ -58,6 +58,8 @@ pub(crate) async fn follow(
                         _ => version.clear(),
                     }
                 }
+                // When the server stops, every watch ends at once, and so must this: it looks for that meanwhile.
+                tokio::task::yield_now().await;
             }
             Err(status) => {
                 if status.code == 410 {

@@ -20,6 +20,7 @@ mod queue;
 mod root_ca;
 mod selection;
 mod serviceaccounts;
+mod trust;
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -35,6 +36,7 @@ use protection::Protected::{AttributesClasses, Claims, Volumes};
 
 pub use leader::Election;
 pub use selection::{Selection, UnknownController};
+pub use trust::Trust;
 
 /// What a server takes at most to tell the others that it goes.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -45,8 +47,7 @@ pub struct Config {
     pub selection: Selection,
     /// PEM of the authority that clients in pods check this server by.
     pub root_ca: String,
-    /// PEM of the authorities whose client certificates count.
-    pub client_authorities: String,
+    pub trust: Trust,
     /// Signs certificates that are asked for, if we have its key.
     pub authority: Option<CertifiedKey>,
     /// How others reach this server.
@@ -141,9 +142,9 @@ impl Tasks {
     /// What every server does for itself.
     fn here(config: &Config, own: &Own) -> Self {
         let mut tasks = Adding::new(config, Speaker::Server);
-        let authorities = config.client_authorities.clone();
+        let trust = config.trust.clone();
         tasks.add("cluster-bootstrap-controller", move |client| {
-            bootstrap::late(client, authorities.clone())
+            bootstrap::late(client, trust.clone())
         });
         let own = own.clone();
         tasks.add("kubernetes-service-controller", move |client| {
@@ -206,6 +207,7 @@ impl Tasks {
             let (api, running) = (client.api().clone(), run(client.clone()));
             set.spawn(async move {
                 tokio::select! {
+                    biased;
                     () = api.stopping() => {}
                     () = running => {}
                 }

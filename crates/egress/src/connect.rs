@@ -60,7 +60,16 @@ impl Proxy {
         }
     }
 
-    pub(crate) async fn open(&self, address: &str) -> Result<Stream, DialError> {
+    /// As metrics and spans call it.
+    pub(crate) fn transport(&self) -> &'static str {
+        match self {
+            Self::Tcp { .. } | Self::Tls { .. } => "tcp",
+            Self::Unix(_) => "uds",
+        }
+    }
+
+    /// To the proxy itself.
+    pub(crate) async fn connect(&self) -> Result<Stream, DialError> {
         let stream: Stream = match self {
             Self::Tcp { host, port } => dial::tcp(bare(host), *port).await?.into(),
             Self::Tls { host, port, tls } => {
@@ -80,7 +89,12 @@ impl Proxy {
                 stream.map_err(failed)?.into()
             }
         };
-        Ok(tunnel(stream, address, &self.name()).await?)
+        Ok(stream)
+    }
+
+    /// And further.
+    pub(crate) async fn tunnel(&self, stream: Stream, to: &str) -> Result<Stream, ProxyError> {
+        tunnel(stream, to, &self.name()).await
     }
 }
 

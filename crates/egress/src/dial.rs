@@ -2,7 +2,8 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
 
@@ -39,11 +40,57 @@ fn connecting(error: &io::Error) -> String {
 
 /// Opens connections to one network. By default: directly.
 #[derive(Clone, Debug, Default)]
-pub struct Dialer(pub(crate) Option<Proxy>);
+pub struct Dialer {
+    pub(crate) proxy: Option<Proxy>,
+    observer: Option<Observer>,
+}
+
+/// What becomes of a connection through a proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialing {
+    Started,
+    /// The proxy itself was not reached.
+    NotConnected,
+    /// It was, and does not lead further.
+    Refused,
+    Done(Duration),
+}
+
+/// Is told of all connections through proxies, with how the proxy is reached: `tcp` or `uds`.
+#[derive(Clone)]
+pub struct Observer(Arc<dyn Fn(&'static str, Dialing) + Send + Sync>);
+
+impl Observer {
+    pub fn new(observe: impl Fn(&'static str, Dialing) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(observe))
+    }
+}
+
+impl std::fmt::Debug for Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
+}
 
 impl Dialer {
+    pub(crate) fn through(proxy: Proxy) -> Self {
+        Self {
+            proxy: Some(proxy),
+            observer: None,
+        }
+    }
+
+    pub(crate) fn observe(&mut self, observer: &Observer) {
+        self.observer = Some(observer.clone());
+    }
+
     pub fn is_direct(&self) -> bool {
-        self.0.is_none()
+        self.proxy.is_none()
+    }
+
+    /// How the proxy is reached, as upstream calls it, if there is one.
+    pub fn transport(&self) -> Option<&'static str> {
+        self.proxy.as_ref().map(Proxy::transport)
     }
 
     /// A name goes to the proxy as it is, if there is one: what it means is known there.
@@ -54,15 +101,38 @@ impl Dialer {
         } else {
             format!("{bare}:{port}")
         };
-        let opening = async {
-            match &self.0 {
-                None => Ok(tcp(bare, port).await?.into()),
-                Some(proxy) => proxy.open(&address).await,
-            }
+        let Some(proxy) = &self.proxy else {
+            let opening = tokio::time::timeout(LIMIT, tcp(bare, port)).await;
+            return match opening {
+                Ok(opened) => Ok(opened?.into()),
+                Err(_) => Err(DialError::Late(address)),
+            };
         };
-        match tokio::time::timeout(LIMIT, opening).await {
+        let (started, mut connected) = (Instant::now(), false);
+        self.tell(proxy, Dialing::Started);
+        let opening = async {
+            let stream = proxy.connect().await?;
+            connected = true;
+            Ok(proxy.tunnel(stream, &address).await?)
+        };
+        let opened = match tokio::time::timeout(LIMIT, opening).await {
             Ok(opened) => opened,
             Err(_) => Err(DialError::Late(address)),
+        };
+        self.tell(
+            proxy,
+            match (&opened, connected) {
+                (Ok(_), _) => Dialing::Done(started.elapsed()),
+                (Err(_), true) => Dialing::Refused,
+                (Err(_), false) => Dialing::NotConnected,
+            },
+        );
+        opened
+    }
+
+    fn tell(&self, proxy: &Proxy, dialing: Dialing) {
+        if let Some(Observer(observe)) = &self.observer {
+            observe(proxy.transport(), dialing);
         }
     }
 }

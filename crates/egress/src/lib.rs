@@ -8,6 +8,6 @@ mod stream;
 pub mod tls;
 
 pub use connect::ProxyError;
-pub use dial::{DialError, Dialer};
+pub use dial::{DialError, Dialer, Dialing, Observer};
 pub use selector::{Error, Network, Selector};
 pub use stream::Stream;

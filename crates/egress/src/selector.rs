@@ -7,9 +7,9 @@ use std::path::Path;
 use config::{Document, Fields};
 use rustls::pki_types::ServerName;
 
-use crate::Dialer;
 use crate::connect::{Proxy, Tls};
 use crate::tls::{self, Identity};
+use crate::{Dialer, Observer};
 
 const VERSIONS: &[&str] = &["apiserver.k8s.io/v1alpha1", "apiserver.k8s.io/v1beta1"];
 
@@ -49,6 +49,15 @@ impl Selector {
             Network::Cluster => &self.cluster,
             Network::Etcd => &self.etcd,
         }
+    }
+
+    /// Tells of connections through proxies, to whichever network.
+    #[must_use]
+    pub fn observed(mut self, observer: &Observer) -> Self {
+        for dialer in [&mut self.control_plane, &mut self.cluster, &mut self.etcd] {
+            dialer.observe(observer);
+        }
+        self
     }
 
     pub fn read(path: &Path) -> Result<Self, Error> {
@@ -181,17 +190,18 @@ impl Connection {
     /// Of a connection that was found valid.
     fn dialer(self) -> Result<Dialer, String> {
         match &*self.protocol {
-            "Direct" => return Ok(Dialer(None)),
+            "Direct" => return Ok(Dialer::default()),
             "GRPC" => {
                 return Err(
-                    "GRPC, konnectivity's tunnel, is not supported: use HTTPConnect".into(),
+                    "proxyProtocol GRPC, konnectivity's tunnel, is not supported: use HTTPConnect"
+                        .into(),
                 );
             }
             _ => {}
         }
         let transport = self.transport.unwrap_or_default();
         if let Some(name) = transport.uds {
-            return Ok(Dialer(Some(Proxy::Unix(name.into()))));
+            return Ok(Dialer::through(Proxy::Unix(name.into())));
         }
         let tcp = transport.tcp.unwrap_or_default();
         let (scheme, rest) = tcp.url.split_once("://").unwrap_or(("", &tcp.url));
@@ -199,13 +209,13 @@ impl Connection {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (host, port) = split(authority, default)
             .ok_or_else(|| format!("invalid proxy server url {}", meta::go::quote(&tcp.url)))?;
-        Ok(Dialer(Some(match tcp.tls {
+        Ok(Dialer::through(match tcp.tls {
             None => Proxy::Tcp { host, port },
             Some(files) => {
                 let tls = files.load(&host)?;
                 Proxy::Tls { host, port, tls }
             }
-        })))
+        }))
     }
 }
 

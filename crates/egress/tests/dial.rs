@@ -1,8 +1,9 @@
 //! Connections that leave through real proxies.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use egress::{Network, Selector};
+use egress::{Dialing, Network, Observer, Selector};
 use testkit::certificates::Certificates;
 use testkit::collector::{Listen, Secured};
 use testkit::proxy::Proxy;
@@ -153,4 +154,39 @@ async fn what_goes_wrong_is_told_in_upstreams_words() {
     let direct = Selector::default();
     let error = talk(&direct, 1).await.unwrap_err();
     assert_eq!(error, "dial tcp 127.0.0.1:1: connect: connection refused");
+}
+
+#[tokio::test]
+async fn what_becomes_of_connections_through_proxies_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("proxy.sock");
+    let (proxy, port) = (Proxy::on(&Listen::Port, None), echo().await);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let observer = {
+        let seen = seen.clone();
+        Observer::new(move |transport, dialing| {
+            let told = match dialing {
+                Dialing::Started => "started",
+                Dialing::NotConnected => "not connected",
+                Dialing::Refused => "refused",
+                Dialing::Done(_) => "done",
+            };
+            seen.lock().unwrap().push((transport, told));
+        })
+    };
+    let told = || std::mem::take(&mut *seen.lock().unwrap());
+    let tcp = plain(proxy.served.port()).observed(&observer);
+    talk(&tcp, port).await.unwrap();
+    assert_eq!(told(), [("tcp", "started"), ("tcp", "done")]);
+    proxy.refuse(403);
+    talk(&tcp, port).await.unwrap_err();
+    assert_eq!(told(), [("tcp", "started"), ("tcp", "refused")]);
+    let uds = selector(&format!("uds: {{udsName: {}}}", socket.display()));
+    let uds = uds.observed(&observer);
+    talk(&uds, port).await.unwrap_err();
+    assert_eq!(told(), [("uds", "started"), ("uds", "not connected")]);
+    // Nothing is told of what goes directly.
+    let direct = uds.dialer(Network::Etcd).dial("127.0.0.1", port).await;
+    direct.unwrap();
+    assert_eq!(told(), []);
 }

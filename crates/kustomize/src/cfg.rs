@@ -7,9 +7,11 @@ mod grep;
 mod order;
 mod path;
 mod read;
+mod run;
 mod tree;
 
 pub use grep::{GrepOptions, grep};
+pub use run::{OneFunction, RunOptions, run};
 pub use tree::{TreeOptions, tree};
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use json::Value;
 
 use crate::error::{Error, Result};
 use crate::loader::Loader;
-use crate::node::{Node, parse_document, split_documents, to_value};
+use crate::node::{Node, parse_document, split_documents, to_value, unix_lines};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 
@@ -56,11 +56,12 @@ fn go_type(value: &Value) -> &'static str {
 
 /// All objects of a stream, whatever they are.
 pub(crate) fn read(text: &str) -> Result<Vec<Node>> {
-    let documents = split_documents(text)?;
+    let text = unix_lines(text);
+    let documents = split_documents(&text)?;
     let single = documents.len() == 1;
     let mut nodes = Vec::with_capacity(documents.len());
     for document in documents {
-        let Some(mut node) = parse_document(&document)? else {
+        let Some(mut node) = parse_document(document)? else {
             continue;
         };
         let kind = node.object_kind();

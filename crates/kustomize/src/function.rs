@@ -175,84 +175,90 @@ impl<'a> Function<'a> {
                 "couldn't execute function: network required but not enabled with --network",
             ));
         }
+        let root = &self.loader.root;
         if !container.image.is_empty() {
-            return Ok(Some(self.container_program()));
+            return Ok(Some(container_program(container, &self.options, root)));
         }
         if !self.options.enable_exec || exec.path.is_empty() {
             return Ok(None);
         }
-        let given = exec.envs.iter().chain(&self.options.env);
-        let environment = given.filter_map(|it| {
-            let (key, value) = it.split_once('=')?;
-            (!value.contains('=')).then(|| (key.to_owned(), value.to_owned()))
-        });
-        Ok(Some(Program {
-            path: exec.path.clone(),
-            arguments: exec.args.to_vec(),
-            directory: self.loader.root.clone(),
-            environment: environment.collect(),
-            ..Program::default()
-        }))
+        Ok(Some(exec_program(exec, &self.options, root)))
     }
+}
 
-    fn container_program(&self) -> Program {
-        let container = &self.spec.container;
-        let network = if container.network { "host" } else { "none" };
-        let user = if self.options.as_current_user {
-            self.options.user.clone()
+/// A program, which runs in a directory.
+pub(crate) fn exec_program(exec: &Exec, options: &FunctionOptions, directory: &str) -> Program {
+    let given = exec.envs.iter().chain(&options.env);
+    let environment = given.filter_map(|it| {
+        let (key, value) = it.split_once('=')?;
+        (!value.contains('=')).then(|| (key.to_owned(), value.to_owned()))
+    });
+    Program {
+        path: exec.path.clone(),
+        arguments: exec.args.to_vec(),
+        directory: directory.to_owned(),
+        environment: environment.collect(),
+        ..Program::default()
+    }
+}
+
+/// A container by `docker`: paths to mount are relative to the directory.
+pub(crate) fn container_program(
+    container: &Container,
+    options: &FunctionOptions,
+    directory: &str,
+) -> Program {
+    let network = if container.network { "host" } else { "none" };
+    let user = if options.as_current_user {
+        options.user.clone()
+    } else {
+        "nobody".to_owned()
+    };
+    let words = [
+        "run",
+        "--rm",
+        "-i",
+        "-a",
+        "STDIN",
+        "-a",
+        "STDOUT",
+        "-a",
+        "STDERR",
+        "--network",
+        network,
+        "--user",
+        &user,
+        "--security-opt=no-new-privileges",
+    ];
+    let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+    let given = options.mounts.iter().map(|it| read_mount(it));
+    for mount in container.mounts.iter().cloned().chain(given) {
+        let source = if mount.source.starts_with('/') {
+            mount.source
         } else {
-            "nobody".to_owned()
+            paths::join(directory, &mount.source)
         };
-        let words = [
-            "run",
-            "--rm",
-            "-i",
-            "-a",
-            "STDIN",
-            "-a",
-            "STDOUT",
-            "-a",
-            "STDERR",
-            "--network",
-            network,
-            "--user",
-            &user,
-            "--security-opt=no-new-privileges",
-        ];
-        let mut arguments: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
-        let given = self.options.mounts.iter().map(|it| read_mount(it));
-        for mount in container.mounts.iter().cloned().chain(given) {
-            let source = if mount.source.starts_with('/') {
-                mount.source
-            } else {
-                paths::join(&self.loader.root, &mount.source)
-            };
-            let mode = if mount.writable { "" } else { ",readonly" };
-            arguments.push("--mount".into());
-            arguments.push(format!(
-                "type={},source={source},target={}{mode}",
-                mount.kind, mount.target
-            ));
-        }
-        let always = [
-            "LOG_TO_STDERR=true".to_owned(),
-            "STRUCTURED_RESULTS=true".to_owned(),
-        ];
-        for env in always
-            .iter()
-            .chain(&container.envs)
-            .chain(&self.options.env)
-        {
-            arguments.push("-e".into());
-            arguments.push(env.clone());
-        }
-        arguments.push(container.image.clone());
-        Program {
-            path: "docker".into(),
-            arguments,
-            directory: self.loader.root.clone(),
-            ..Program::default()
-        }
+        let mode = if mount.writable { "" } else { ",readonly" };
+        arguments.push("--mount".into());
+        arguments.push(format!(
+            "type={},source={source},target={}{mode}",
+            mount.kind, mount.target
+        ));
+    }
+    let always = [
+        "LOG_TO_STDERR=true".to_owned(),
+        "STRUCTURED_RESULTS=true".to_owned(),
+    ];
+    for env in always.iter().chain(&container.envs).chain(&options.env) {
+        arguments.push("-e".into());
+        arguments.push(env.clone());
+    }
+    arguments.push(container.image.clone());
+    Program {
+        path: "docker".into(),
+        arguments,
+        directory: directory.to_owned(),
+        ..Program::default()
     }
 }
 
@@ -324,18 +330,24 @@ fn replace(map: &mut ResMap, new: ResMap) -> Result<()> {
 }
 
 fn read_spec(resource: &Resource) -> Result<Option<Spec>> {
+    spec_of(|key| resource.node.annotation(key).map(json::Text::as_str))
+        .wrap("loader: failed to get FunctionSpec")
+}
+
+/// The function that annotations name, if they do.
+pub(crate) fn spec_of<'t>(annotation: impl Fn(&str) -> Option<&'t str>) -> Result<Option<Spec>> {
+    let annotation = |key| annotation(key).filter(|it| !it.is_empty());
     for key in ["config.kubernetes.io/function", "config.k8s.io/function"] {
-        if let Some(text) = resource.node.annotation(key).filter(|it| !it.is_empty()) {
-            let spec = decode_yaml_strict(text.as_bytes()).wrap_with(|| {
-                format!("loader: failed to get FunctionSpec: {key} unmarshal error")
-            })?;
-            return Ok(Some(spec));
+        if let Some(text) = annotation(key) {
+            let spec = decode_yaml_strict(text.as_bytes());
+            return spec
+                .map(Some)
+                .wrap_with(|| format!("{key} unmarshal error"));
         }
     }
-    let image = resource.node.annotation("config.kubernetes.io/container");
-    Ok(image.filter(|it| !it.is_empty()).map(|image| {
+    Ok(annotation("config.kubernetes.io/container").map(|image| {
         let mut spec = Spec::default();
-        spec.container.image = image.to_string();
+        image.clone_into(&mut spec.container.image);
         spec
     }))
 }

@@ -16,7 +16,7 @@ mod to_yaml;
 
 pub(crate) use edit::is_non_string;
 pub(crate) use from_json::from_patched;
-pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documents};
+pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documents, unix_lines};
 pub(crate) use meta::{StringMap, meta_map_matches};
 pub(crate) use output::write;
 pub(crate) use path::{

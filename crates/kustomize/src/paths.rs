@@ -30,6 +30,15 @@ pub(crate) fn join(a: &str, b: &str) -> String {
     }
 }
 
+/// The directory that something is in; `.` if the path does not say.
+pub(crate) fn dir(path: &str) -> String {
+    match path.rsplit_once('/') {
+        None => ".".into(),
+        Some(("", _)) => "/".into(),
+        Some((dir, _)) => clean(dir),
+    }
+}
+
 pub(crate) fn base(path: &str) -> &str {
     let trimmed = path.trim_end_matches('/');
     if trimmed.is_empty() {

@@ -96,6 +96,10 @@ impl Schema {
         if api_version.is_empty() || kind.is_empty() {
             return None;
         }
+        self.named(api_version, kind)
+    }
+
+    pub(crate) fn named(&self, api_version: &str, kind: &str) -> Option<Place<'_>> {
         let key = (api_version.to_owned(), kind.to_owned());
         let found = self.kinds.get(&key)?;
         Some(Place {

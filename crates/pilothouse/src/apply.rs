@@ -1,7 +1,6 @@
 //! `pilothouse apply -k DIR`: builds a kustomization and has the server apply it, object by object, as
 //! `kubectl apply --server-side -k` does. It never counts what is used: there is no [`crate::recording`] in it.
 
-mod access;
 mod server;
 
 use std::collections::BTreeSet;
@@ -11,8 +10,8 @@ use clap::{Args, ValueEnum};
 use json::Value;
 use kustomize::{Disk, Local, Options, Reorder};
 
-use self::access::Access;
 use self::server::{Refusal, Server};
+use crate::access::{self, Access};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -34,6 +33,9 @@ pub(crate) struct Arguments {
     /// What becomes of fields that the server does not know
     #[arg(long, value_name = "HOW", default_value = "strict")]
     validate: Validate,
+    /// Namespace of objects that name none; those that name another are refused
+    #[arg(long, short, value_name = "NAME")]
+    namespace: Option<String>,
     #[command(flatten)]
     access: access::Flags,
 }
@@ -64,7 +66,7 @@ impl Arguments {
             Validate::Warn => "Warn",
             Validate::Ignore => "Ignore",
         };
-        let manager = server::encode(&self.field_manager);
+        let manager = access::encode(&self.field_manager);
         let mut query = format!(
             "fieldManager={manager}&fieldValidation={validation}&force={}",
             self.force_conflicts
@@ -164,11 +166,12 @@ async fn apply(
     let namespace = if !resource.namespaced {
         None
     } else if own.is_empty() {
-        Some(&*access.namespace)
+        let asked = arguments.namespace.as_ref().or(access.namespace.as_ref());
+        Some(asked.map_or("default", |it| it))
     } else {
-        let asked = &access.namespace;
+        let asked = arguments.namespace.as_deref().unwrap_or(own);
         ensure!(
-            own == asked || !access.enforce_namespace,
+            own == asked,
             "the namespace from the provided object {own:?} does not match the namespace {asked:?}. You must pass '--namespace={own}' to perform this operation."
         );
         Some(own)

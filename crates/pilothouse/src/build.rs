@@ -276,7 +276,7 @@ fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
 }
 
 /// As `uid:gid`, for containers.
-fn current_user() -> String {
+pub(crate) fn current_user() -> String {
     let owner = std::fs::metadata("/proc/self");
     owner.map_or_else(
         |_| "nobody".into(),

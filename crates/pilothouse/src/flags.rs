@@ -2,7 +2,9 @@
 
 mod access;
 mod api;
+mod debug_traces;
 mod foreign;
+mod kyverno;
 mod logs;
 mod requests;
 mod serving;
@@ -16,6 +18,7 @@ use anyhow::Context;
 
 pub(crate) use access::Access;
 pub(crate) use api::Api;
+pub(crate) use debug_traces::Kept;
 pub(crate) use foreign::explain;
 pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;

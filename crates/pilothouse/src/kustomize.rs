@@ -4,6 +4,7 @@
 mod cfg;
 mod completion;
 mod edit;
+mod function;
 mod localize;
 mod parse;
 mod version;
@@ -29,6 +30,9 @@ pub(crate) enum Command {
     /// Change the kustomization in the current directory
     #[command(subcommand)]
     Edit(edit::Command),
+    /// Run functions on resources in files
+    #[command(subcommand)]
+    Fn(function::Command),
     /// Copy a kustomization with all it refers to, remote files included
     Localize(localize::Arguments),
     /// Print the version of kustomize that this is compatible with
@@ -42,6 +46,7 @@ impl Command {
             Self::Completion(arguments) => arguments.run(),
             Self::Create(arguments) => EDITOR.create(arguments.into()).map_err(text),
             Self::Edit(command) => command.run(),
+            Self::Fn(command) => command.run(),
             Self::Localize(arguments) => arguments.run(),
             Self::Version(arguments) => arguments.run(),
         };

@@ -1,5 +1,6 @@
 //! The command line, and the wiring behind it.
 
+mod access;
 mod apply;
 mod build;
 mod control;
@@ -10,6 +11,7 @@ mod kustomize;
 mod recording;
 mod serve;
 mod storage;
+mod traces;
 mod usage_command;
 mod version;
 
@@ -37,7 +39,7 @@ enum Command {
     /// Keep settings, as whether builds are counted
     #[command(subcommand)]
     Config(usage_command::Config),
-    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, completion
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, fn, completion
     Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),
@@ -46,6 +48,8 @@ enum Command {
     /// Check, back up and restore the data directory
     #[command(subcommand)]
     Storage(storage::Command),
+    /// List the traces that a server keeps, or show one as a waterfall
+    Traces(Box<traces::Arguments>),
     /// Print the version
     Version(version::Arguments),
 }
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),
             Command::Storage(command) => storage::run(command).await,
+            Command::Traces(arguments) => traces::run(&arguments).await,
             Command::Version(arguments) => version::run(&arguments),
         }
     });

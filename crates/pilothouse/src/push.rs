@@ -12,15 +12,13 @@ use crate::tracing::{self, LAST};
 
 /// Points, or lines, that may wait: some rounds of a large server's.
 const MOST: usize = 200_000;
-/// How often it is looked whether there is another collector.
-const FOLLOW: Duration = Duration::from_secs(2);
 
-/// What is pushed.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is pushed, and which way.
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// How often, if at all.
-    pub metrics: Option<Duration>,
-    pub logs: bool,
+    /// With how often.
+    pub metrics: Option<(Arc<Transport>, Duration)>,
+    pub logs: Option<Arc<Transport>>,
 }
 
 /// What goes to a collector beside traces.
@@ -32,37 +30,26 @@ pub struct Push {
 }
 
 impl Push {
-    /// To wherever `shared` leads, from now on.
-    pub(crate) fn start(
+    pub fn start(
         wanted: Wanted,
         registry: &Registry,
-        shared: &Arc<Transport>,
         resource: &Resource,
     ) -> std::io::Result<Self> {
-        // Connections of their own: a slow signal does not hold up the others.
-        let own = || Arc::new(Transport::new((*shared.target()).clone()));
-        let metrics = wanted.metrics.map(|interval| {
-            let (queue, transport) = (Arc::new(Queue::new(MOST)), own());
+        let metrics = wanted.metrics.map(|(transport, interval)| {
+            let queue = Arc::new(Queue::new(MOST));
             observe(registry, "metrics", &queue);
-            let beside = {
-                let (registry, queue) = (registry.clone(), queue.clone());
-                let follow = follow(shared.clone(), transport.clone());
-                async move {
-                    tokio::join!(follow, collect(registry, queue, interval));
-                }
-            };
             let exporter = Exporter::start(
                 Signal::Metrics,
-                queue,
+                queue.clone(),
                 transport.clone(),
                 resource.clone(),
                 Settings::default(),
-                beside,
+                collect(registry.clone(), queue, interval),
             );
             exporter.map(|it| (it, transport))
         });
-        let logs = wanted.logs.then(|| {
-            let (queue, transport) = (Arc::new(Queue::new(MOST)), own());
+        let logs = wanted.logs.map(|transport| {
+            let queue = Arc::new(Queue::new(MOST));
             observe(registry, "logs", &queue);
             logs::export(Some(queue.clone()));
             let exporter = Exporter::start(
@@ -71,7 +58,7 @@ impl Push {
                 transport.clone(),
                 resource.clone(),
                 Settings::default(),
-                follow(shared.clone(), transport.clone()),
+                std::future::pending(),
             );
             exporter.map(|it| (it, transport))
         });
@@ -92,19 +79,27 @@ impl Push {
 
     /// Sends the last numbers and lines, and tells what became of all, by signal.
     pub async fn stop(self) -> Vec<(&'static str, Report)> {
-        // Waits for threads.
-        let ended = tokio::task::spawn_blocking(move || {
-            let metrics = self.metrics.map(|(exporter, _)| {
-                gather(&self.registry, exporter.queue());
+        let Self {
+            registry,
+            metrics,
+            logs,
+        } = self;
+        // Each waits for a thread, none for the other.
+        let metrics = metrics.map(|(exporter, _)| {
+            tokio::task::spawn_blocking(move || {
+                gather(&registry, exporter.queue());
                 ("metrics", exporter.shutdown(LAST))
-            });
-            let logs = self.logs.map(|(exporter, _)| {
-                logs::export(None);
-                ("logs", exporter.shutdown(LAST))
-            });
-            metrics.into_iter().chain(logs).collect()
+            })
         });
-        ended.await.unwrap_or_default()
+        let logs = logs.map(|(exporter, _)| {
+            logs::export(None);
+            tokio::task::spawn_blocking(move || ("logs", exporter.shutdown(LAST)))
+        });
+        let mut all = Vec::new();
+        for ended in metrics.into_iter().chain(logs) {
+            all.extend(ended.await.ok());
+        }
+        all
     }
 }
 
@@ -119,19 +114,6 @@ fn gather(registry: &Registry, queue: &Queue<Batch>) {
     for batch in encode_otlp(registry) {
         // The queue counts what it has no room for.
         let _ = queue.try_push(batch);
-    }
-}
-
-/// A configuration that is read again may name another collector.
-async fn follow(shared: Arc<Transport>, own: Arc<Transport>) {
-    let mut last = shared.target();
-    loop {
-        tokio::time::sleep(FOLLOW).await;
-        let now = shared.target();
-        if !Arc::ptr_eq(&last, &now) {
-            own.replace((*now).clone());
-            last = now;
-        }
     }
 }
 

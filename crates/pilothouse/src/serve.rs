@@ -3,16 +3,18 @@
 use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use auth::pki::ServingNames;
 use clap::Args;
 use egress::Selector;
-use pilothouse::pki;
 use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
+use pilothouse::{dialing, pki};
 use store::{Store, embedded};
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::data::{self, Directory, Etcd, quoted};
@@ -41,6 +43,8 @@ pub(crate) struct Arguments {
     requests: flags::Requests,
     #[command(flatten)]
     telemetry: flags::Telemetry,
+    #[command(flatten)]
+    traces: flags::Kept,
     #[command(flatten)]
     logs: flags::Logs,
 }
@@ -73,10 +77,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         on_stderr: arguments.data.print_kubeconfig,
     };
     // Before anything is opened: a mistake in a file is told at once.
-    let egress = arguments.telemetry.egress()?;
-    let tracing = arguments.telemetry.tracing(&egress)?;
     let registry = Registry::default();
-    let push = arguments.telemetry.push(tracing.as_ref(), &registry)?;
+    let egress = arguments.telemetry.egress()?;
+    let egress = egress.observed(&dialing::observer(&registry));
+    let telemetry = &arguments.telemetry;
+    let mut outlets = telemetry.open(&arguments.traces, &egress, &registry)?;
     let opened = tokio::select! {
         opened = open(&arguments, &egress) => Some(opened?),
         () = signals.next() => None,
@@ -96,16 +101,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         &store,
         &place,
         egress,
-        tracing.as_ref(),
+        (outlets.tracing.as_ref(), outlets.recent.clone()),
         &registry,
     );
     let server = Box::pin(started).await?;
-    if let Some(tracing) = &tracing {
-        tracing.resolve_services(&server.api);
-    }
-    if let Some(push) = &push {
-        push.resolve_services(&server.api);
-    }
+    outlets.attach(&server.api)?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     next_steps(&arguments, &say, &server, &place, offered);
@@ -117,14 +117,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             return Err(anyhow!("stopped at once: requests under way got no answer; what was answered is kept"));
         }
     }
-    if let Some(tracing) = tracing {
-        // Last of all: what was done until now is in it.
-        say.line(&format!("traces: spans {}", tracing.stop().await));
-    }
-    if let Some(push) = push {
-        for (signal, report) in push.stop().await {
-            say.line(&format!("{signal}: {report}"));
-        }
+    // Last of all: what was done until now is in it.
+    for line in outlets.stop().await {
+        say.line(&line);
     }
     if let Some(socket) = &socket {
         // A leftover would only be in the way; the next start removes it too.
@@ -197,7 +192,7 @@ async fn start(
     store: &Store,
     place: &Place,
     egress: Selector,
-    tracing: Option<&Tracing>,
+    (tracing, recent): (Option<&Tracing>, Option<Arc<Recent>>),
     registry: &Registry,
 ) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
@@ -223,6 +218,8 @@ async fn start(
     if let Some(tracing) = tracing {
         options.tracer = tracing.tracer.clone();
     }
+    options.recent = recent;
+    options.otlp_receiver = arguments.traces.receiver();
     options.grace = arguments.requests.request_timeout;
     if !matches!(place, Place::Memory) {
         options.kubeconfig = Some(arguments.directory.kubeconfig());
@@ -262,6 +259,9 @@ fn names(arguments: &Arguments) -> ServingNames {
 /// Says what to type next.
 fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, backups: bool) {
     let serving = format!("serving https://{}", server.address);
+    if let Some(address) = server.otlp_address {
+        say.line(&format!("receiving OTLP at {address}"));
+    }
     if matches!(place, Place::Memory) && !arguments.data.print_kubeconfig {
         say.line(&format!(
             "{serving}; --print-kubeconfig would print how to reach it"

@@ -11,18 +11,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use admission::Plugins;
 use admission::client::Targets;
 use anyhow::{Context, anyhow};
+use apiserver::follow::Learners;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
 use apiserver::tls::{self, ClientAuthority, Policy, Serving};
 use auth::authorizer::Mode;
 use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
-use auth::{Rbac, User};
+use auth::{Rbac, RequestHeader, User};
 use controllers::{Controllers, Election, Selection};
 use egress::{Network, Selector};
 use store::Store;
 use telemetry::export::Queue;
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -48,6 +50,8 @@ pub struct Options {
     pub tls: Policy,
     /// PEM of the authorities whose client certificates count beside the server's own.
     pub client_authorities: Vec<u8>,
+    /// PEM of the authorities whose clients may speak for others, and how they do.
+    pub proxies: Option<(Vec<u8>, RequestHeader)>,
     /// Of service account tokens: the first signs, all are accepted.
     pub issuers: Vec<String>,
     /// Where others find the keys of tokens, if that is not this server.
@@ -66,6 +70,10 @@ pub struct Options {
     pub egress: Selector,
     /// What becomes of traces; off by default.
     pub tracer: Arc<Tracer>,
+    /// Traces that can be read at `/debug/traces`, if any are kept.
+    pub recent: Option<Arc<Recent>>,
+    /// Where other programs' spans are taken in, to be kept with ours.
+    pub otlp_receiver: Option<OtlpReceiver>,
     pub controllers: Selection,
     /// How others reach this server; found out if it is not given.
     pub advertise: Option<IpAddr>,
@@ -87,6 +95,14 @@ pub struct Options {
     pub metrics: Registry,
 }
 
+/// A port of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct OtlpReceiver {
+    pub address: SocketAddr,
+    /// Without TLS, and from anybody: for loopback.
+    pub plaintext: bool,
+}
+
 impl Options {
     pub fn new(store: Store, address: SocketAddr, files: Files) -> Self {
         Self {
@@ -96,6 +112,7 @@ impl Options {
             serving: None,
             tls: Policy::default(),
             client_authorities: Vec::new(),
+            proxies: None,
             issuers: vec!["https://kubernetes.default.svc.cluster.local".into()],
             jwks_uri: None,
             api_audiences: Vec::new(),
@@ -108,6 +125,8 @@ impl Options {
             settings: Settings::default(),
             egress: Selector::default(),
             tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
+            recent: None,
+            otlp_receiver: None,
             controllers: Selection::default(),
             advertise: None,
             compaction_interval: apiserver::compact::INTERVAL,
@@ -126,6 +145,8 @@ impl Options {
 #[derive(Debug)]
 pub struct Server {
     pub address: SocketAddr,
+    /// Where other programs' spans are taken in.
+    pub otlp_address: Option<SocketAddr>,
     /// For an admin.
     pub kubeconfig: String,
     pub api: Arc<Api>,
@@ -138,11 +159,13 @@ pub struct Server {
 
 impl Server {
     /// Comes back when everything is ready.
-    pub async fn start(options: Options) -> anyhow::Result<Self> {
+    pub async fn start(mut options: Options) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(options.address)
             .await
             .with_context(|| format!("listen on {}", options.address))?;
         let address = listener.local_addr().context("learn the own address")?;
+        let otlp = setup::otlp_listener(&options).await?;
+        let otlp_address = otlp.as_ref().map(|it| it.0.local_addr()).transpose()?;
         let (stop, stopped) = watch::channel(false);
         let (grace, shutdown_delay) = (options.grace, options.shutdown_delay);
         let compaction = options.compaction_interval;
@@ -163,27 +186,41 @@ impl Server {
         let own = own.unwrap_or_default();
         let authorities = certificates(&[&*own, &options.client_authorities].concat())?;
         let clients = ClientAuthority::new(authorities).context("the client authorities")?;
+        let proxies = setup::proxies(&options)?;
         let reload = tokio::spawn(reload::follow(Reload {
             watched: options.watched.clone(),
             serving,
             clients: clients.clone(),
+            proxies: proxies.as_ref().map(|it| it.authority.clone()),
             own,
             renewed: setup::rewrite(&options, address),
         }));
-        let rbac = Arc::new(Rbac::new());
         let cluster = options.egress.dialer(Network::Cluster).clone();
-        let targets = Arc::new(Targets::new(cluster));
+        let counted = Arc::new(admission::Metrics::new(&options.metrics));
+        let by_node = options.modes.contains(&Mode::Node);
+        options.settings.node_mode = by_node;
+        let learners = Learners {
+            rbac: Arc::new(Rbac::new()),
+            nodes: by_node.then(Arc::default),
+            targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
+        };
         let api = Arc::new(Api::new(
-            setup::config(options, clients, &rbac, targets.clone(), address)?,
+            setup::config(options, (clients, proxies), (&learners, counted), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, &rbac, targets);
+        apiserver::follow::start(&api, learners);
         apiserver::metrics::follow(&api);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),
             "kube-apiserver",
         );
+        if let (Some((listener, plaintext)), Some(recent)) = (otlp, &api.recent) {
+            let tls = (!plaintext).then(|| config.clone());
+            let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
+            let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
+            tokio::spawn(receiver);
+        }
         let serving = tokio::spawn(apiserver::server::serve(
             api.clone(),
             listener,
@@ -209,6 +246,7 @@ impl Server {
         Ok(Self {
             controllers: Controllers::start(&server, &client, looped),
             address,
+            otlp_address,
             kubeconfig,
             api,
             shutdown_delay,

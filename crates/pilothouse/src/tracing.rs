@@ -7,12 +7,15 @@ use std::time::Duration;
 use anyhow::anyhow;
 use apiserver::pipeline::Api;
 use egress::Selector;
-use telemetry::config::{Environment, Follow};
-use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Signal, Transport};
+use telemetry::config::{self, Environment, Follow};
+use telemetry::export::{
+    Exporter, Item, Queue, Report, Resolve, Resource, Settings, Signal, Transport,
+};
 use telemetry::metrics::Registry;
+use telemetry::recent::{Encoded, Keeper, Recent, Source};
 use telemetry::trace::{Finished, Sampling, Tracer};
 
-use crate::push::{self, Push, Wanted};
+use crate::push;
 
 /// How long the last spans may take when the server stops.
 pub(crate) const LAST: Duration = Duration::from_secs(5);
@@ -22,62 +25,211 @@ pub(crate) const LAST: Duration = Duration::from_secs(5);
 pub struct Tracing {
     /// What the server records with.
     pub tracer: Arc<Tracer>,
-    exporter: Exporter<Finished>,
-    transport: Arc<Transport>,
-    resource: Resource,
+    fate: Fate,
+    /// To the collector, if there is one.
+    pub transports: Option<Transports>,
+}
+
+/// What becomes of traces that are finished.
+#[derive(Debug)]
+enum Fate {
+    Sent(Exporter<Finished>),
+    /// They are kept first, and then may be sent.
+    Kept(Arc<Recent>, Keeper, Option<Exporter<Encoded>>),
+}
+
+/// The ways to a collector, each with a connection of its own: a slow signal does not hold up the others.
+#[derive(Clone, Debug)]
+pub struct Transports {
+    pub traces: Arc<Transport>,
+    pub metrics: Arc<Transport>,
+    pub logs: Arc<Transport>,
+}
+
+impl Transports {
+    fn new(to: config::Tracing) -> Self {
+        let transport = |target| Arc::new(Transport::new(target));
+        Self {
+            traces: transport(to.target),
+            metrics: transport(to.metrics),
+            logs: transport(to.logs),
+        }
+    }
+
+    fn replace(&self, to: config::Tracing) {
+        self.traces.replace(to.target);
+        self.metrics.replace(to.metrics);
+        self.logs.replace(to.logs);
+    }
 }
 
 impl Tracing {
     /// Reads the configuration, and follows it from then on. Waits for nobody: the collector may come later, or never.
+    /// What is sent is kept in `recent`, too.
     pub fn start(
         file: &Path,
         environment: Environment,
         egress: Selector,
         instance: &str,
+        recent: Option<&Arc<Recent>>,
     ) -> anyhow::Result<Self> {
-        let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
-        let resource = environment.resource_attributes();
-        let resource = Resource::new("apiserver", instance, resource);
+        let way = Way::new(&environment, instance)?;
         let (follow, configured) = Follow::open(file, environment, egress)?;
-        let transport = Arc::new(Transport::new(configured.target));
-        let tracer = Arc::new(Tracer::new(Arc::new(Queue::new(most))));
-        let set = |tracer: &Tracer, per_million| tracer.set(Some(Sampling { per_million }));
-        set(&tracer, configured.sampling_rate_per_million);
-        let changed = tracer.clone();
-        let exporter = Exporter::start(
-            Signal::Traces,
-            tracer.queue().clone(),
-            transport.clone(),
-            resource.clone(),
-            settings,
-            follow.run(transport.clone(), move |rate| set(&changed, rate)),
-        )?;
+        Self::run(configured, way, recent, |tracer, transports| {
+            follow.run(move |changed| {
+                sample(&tracer, changed.sampling_rate_per_million);
+                transports.replace(changed);
+            })
+        })
+    }
+
+    /// To a collector that no file names.
+    pub fn to(
+        collector: config::Tracing,
+        environment: &Environment,
+        instance: &str,
+        recent: Option<&Arc<Recent>>,
+    ) -> anyhow::Result<Self> {
+        let never = |_, _| std::future::pending();
+        Self::run(collector, Way::new(environment, instance)?, recent, never)
+    }
+
+    /// Without a collector: so many of a million requests are recorded, and kept in `recent` alone.
+    pub fn keep(
+        recent: &Arc<Recent>,
+        per_million: u32,
+        environment: &Environment,
+        instance: &str,
+    ) -> anyhow::Result<Self> {
+        let way = Way::new(environment, instance)?;
+        let tracer = way.tracer(per_million);
+        recent.follow(Source::new(tracer.queue().clone(), &way.resource, None));
         Ok(Self {
             tracer,
-            exporter,
-            transport,
-            resource,
+            fate: Fate::Kept(recent.clone(), Keeper::start(recent.clone())?, None),
+            transports: None,
         })
+    }
+
+    fn run<F: Future<Output = ()> + Send + 'static>(
+        configured: config::Tracing,
+        way: Way,
+        recent: Option<&Arc<Recent>>,
+        beside: impl FnOnce(Arc<Tracer>, Transports) -> F,
+    ) -> anyhow::Result<Self> {
+        let tracer = way.tracer(configured.sampling_rate_per_million);
+        let transports = Transports::new(configured);
+        let (queue, to) = (tracer.queue().clone(), transports.traces.clone());
+        let beside = beside(tracer.clone(), transports.clone());
+        let fate = if let Some(recent) = recent {
+            let onward = Arc::new(Queue::new(way.most));
+            recent.follow(Source::new(queue, &way.resource, Some(onward.clone())));
+            let exporter = way.export(onward, to, beside)?;
+            Fate::Kept(
+                recent.clone(),
+                Keeper::start(recent.clone())?,
+                Some(exporter),
+            )
+        } else {
+            Fate::Sent(way.export(queue, to, beside)?)
+        };
+        Ok(Self {
+            tracer,
+            fate,
+            transports: Some(transports),
+        })
+    }
+
+    /// Whether there is a collector.
+    pub fn is_sent(&self) -> bool {
+        self.transports.is_some()
     }
 
     /// A collector may be a Service: this server knows where those are.
     pub fn resolve_services(&self, api: &Arc<Api>) {
-        self.transport.resolve_services(resolver(api));
+        if let Some(transports) = &self.transports {
+            transports.traces.resolve_services(resolver(api));
+        }
     }
 
-    /// Has metrics and logs go the same way, and shows what becomes of spans.
-    pub fn push(&self, wanted: Wanted, registry: &Registry) -> std::io::Result<Push> {
-        push::observe(registry, "traces", self.exporter.queue());
-        Push::start(wanted, registry, &self.transport, &self.resource)
+    /// Shows what becomes of spans.
+    pub fn observe(&self, registry: &Registry) {
+        push::observe(registry, "traces", self.tracer.queue());
     }
 
     /// Sends what waits, and tells what became of everything.
     pub async fn stop(self) -> Report {
         self.tracer.set(None);
         // Waits for a thread.
-        let ended = tokio::task::spawn_blocking(move || self.exporter.shutdown(LAST));
+        let ended = tokio::task::spawn_blocking(move || match self.fate {
+            Fate::Sent(exporter) => exporter.shutdown(LAST),
+            Fate::Kept(recent, keeper, exporter) => {
+                keeper.stop();
+                if let Some(exporter) = exporter {
+                    exporter.shutdown(LAST);
+                }
+                // Carries over what became of the last ones.
+                recent.refresh();
+                let numbers = self.tracer.queue().numbers();
+                Report {
+                    exported: numbers.exported,
+                    dropped: numbers.dropped,
+                    failed: numbers.failed + numbers.waiting(),
+                }
+            }
+        });
         ended.await.unwrap_or_default()
     }
+}
+
+/// How spans leave, wherever they go.
+struct Way {
+    resource: Resource,
+    settings: Settings,
+    /// How many may wait.
+    most: usize,
+}
+
+impl Way {
+    fn new(environment: &Environment, instance: &str) -> anyhow::Result<Self> {
+        let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
+        Ok(Self {
+            resource: resource(environment, instance),
+            settings,
+            most,
+        })
+    }
+
+    fn tracer(&self, per_million: u32) -> Arc<Tracer> {
+        let tracer = Tracer::new(Arc::new(Queue::new(self.most)));
+        sample(&tracer, per_million);
+        Arc::new(tracer)
+    }
+
+    fn export<T: Item>(
+        self,
+        queue: Arc<Queue<T>>,
+        to: Arc<Transport>,
+        beside: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<Exporter<T>> {
+        Exporter::start(
+            Signal::Traces,
+            queue,
+            to,
+            self.resource,
+            self.settings,
+            beside,
+        )
+    }
+}
+
+fn sample(tracer: &Tracer, per_million: u32) {
+    tracer.set(Some(Sampling { per_million }));
+}
+
+/// Who sends: `instance` is this process.
+pub fn resource(environment: &Environment, instance: &str) -> Resource {
+    Resource::new("apiserver", instance, environment.resource_attributes())
 }
 
 /// Finds Services by the objects of this server.

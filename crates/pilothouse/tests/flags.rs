@@ -4,11 +4,15 @@ mod flags {
     mod access;
     mod client;
     mod kubeconfig;
+    mod kyverno;
     mod program;
+    mod proxies;
     mod requests;
+    mod signals;
     mod stop;
     mod telemetry;
     mod tls;
     mod tokens;
+    mod traces;
     mod words;
 }

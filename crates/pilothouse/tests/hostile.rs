@@ -17,6 +17,8 @@ mod heads;
 mod http2;
 #[path = "hostile/impersonation.rs"]
 mod impersonation;
+#[path = "hostile/kubelets.rs"]
+mod kubelets;
 #[path = "hostile/paths.rs"]
 mod paths;
 #[path = "hostile/pods.rs"]

@@ -128,6 +128,16 @@ async fn work(server: &Server) {
         code(ask_as(server, "mallory", "GET", MAPS, &[], "").await),
         403
     );
+    // Whom RBAC allows it, and something that is on its way out.
+    let scheduler = "system:kube-scheduler";
+    assert_eq!(
+        code(ask_as(server, scheduler, "GET", "/api/v1/pods", &[], "").await),
+        200
+    );
+    assert_eq!(
+        code(ask(server, "GET", "/api/v1/endpoints", &[], "").await),
+        200
+    );
     assert_eq!(code(ask(server, "GET", "/readyz", &[], "").await), 200);
     assert_eq!(code(ask(server, "GET", "/openapi/v3", &[], "").await), 200);
     let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -206,6 +216,32 @@ async fn labels_have_the_values_that_upstream_gives_them() {
     has("workqueue_adds_total{name=\"namespace\"} ");
     has("apiserver_resource_objects{group=\"apps\",resource=\"deployments\"} 0\n");
     has("kubernetes_build_info{");
+    has("kubernetes_feature_enabled{name=\"WatchList\",stage=\"BETA\"} 1\n");
+    has("kubernetes_feature_enabled{name=\"CBORServingAndStorage\",stage=\"ALPHA\"} 0\n");
+    has(
+        "apiserver_authorization_decisions_total{decision=\"allowed\",name=\"rbac\",type=\"RBAC\"} 1\n",
+    );
+    has(
+        "apiserver_requested_deprecated_apis{group=\"\",removed_release=\"\",resource=\"endpoints\",subresource=\"\",version=\"v1\"} 1\n",
+    );
+    let passed = |filter: &str| {
+        let count =
+            format!("apiserver_request_filter_duration_seconds_count{{filter=\"{filter}\"}} ");
+        let found = text.lines().find_map(|it| it.strip_prefix(&count));
+        found.and_then(|it| it.parse::<u32>().ok()).unwrap_or(0)
+    };
+    // Mallory was known, and got no further than to be refused.
+    let filters = [
+        "authentication",
+        "constrainedimpersonation",
+        "priorityandfairness",
+    ];
+    assert!(
+        filters
+            .iter()
+            .all(|it| passed(it) > passed("authorization"))
+    );
+    assert!(passed("authorization") > 20);
 }
 
 #[tokio::test]

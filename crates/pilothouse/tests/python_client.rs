@@ -60,24 +60,12 @@ assert client.VersionApi().get_code().git_version.startswith("v1.")
 print("done")
 "#;
 
-/// `$PYTHON`, or `python3`, if it has the client.
-fn python() -> Option<String> {
-    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    let found = Command::new(&python)
-        .args(["-c", "import kubernetes"])
-        .output();
-    if found.is_ok_and(|it| it.status.success()) {
-        return Some(python);
-    }
-    eprintln!(
-        "skipped: no Python client in $PYTHON or python3 (Debian: apt install python3-kubernetes; else: pip install kubernetes)"
-    );
-    None
-}
-
 #[tokio::test]
 async fn lists_writes_and_watches() {
-    let Some(python) = python() else { return };
+    let how = "Debian: apt install python3-kubernetes; else: pip install kubernetes";
+    let Some(python) = testkit::python::with("kubernetes", how) else {
+        return;
+    };
     let server = Server::start().await;
     let output = Command::new(python)
         .args(["-c", SCRIPT])

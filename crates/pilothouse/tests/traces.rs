@@ -1,15 +1,25 @@
 //! Traces of requests, as whoever looks at them meets them. The tables are those that kube-apiserver's own integration test
 //! of tracing asks for, but for what is not here: an audit log, and etcd where the store is embedded.
 
+#[path = "traces/call_back.rs"]
+mod call_back;
 #[path = "traces/export.rs"]
 mod export;
 #[path = "webhooks/hook.rs"]
 #[allow(dead_code, reason = "other stories use the rest")]
 mod hook;
+#[path = "traces/kept.rs"]
+mod kept;
+#[path = "traces/otelcol.rs"]
+mod otelcol;
+#[path = "traces/receiver.rs"]
+mod receiver;
 #[path = "traces/tables.rs"]
 mod tables;
 #[path = "traces/trust.rs"]
 mod trust;
+#[path = "traces/watches.rs"]
+mod watches;
 #[path = "traces/webhooks.rs"]
 mod webhooks;
 #[path = "world/world.rs"]
@@ -50,6 +60,7 @@ fn caller(name: &str, groups: &[&str]) -> Caller {
         },
         trusted: true,
         known: Some((user, (0, i64::MAX))),
+        proxy: None,
     }
 }
 
@@ -87,8 +98,8 @@ async fn text(response: Response<apiserver::body::Body>) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// All that was recorded of our requests since the last time: each one's spans, in their order.
-fn recorded(world: &World) -> Vec<Vec<Span>> {
+/// All that was recorded since the last time: each trace's spans, in their order.
+fn everything(world: &World) -> Vec<Vec<Span>> {
     let queue = world.server.api.tracer.queue();
     let all = std::iter::from_fn(|| queue.try_pop());
     let all = all.map(|finished| {
@@ -96,6 +107,12 @@ fn recorded(world: &World) -> Vec<Vec<Span>> {
         finished.encode(&mut bytes);
         otlp::scope_spans(&bytes).expect("what we write we read")
     });
+    all.collect()
+}
+
+/// The same of our requests.
+fn recorded(world: &World) -> Vec<Vec<Span>> {
+    let all = everything(world).into_iter();
     // The server asks itself things, too.
     let is_ours = |it: &Span| it.text("user_agent.original") == AGENT;
     all.filter(|spans| spans.iter().any(is_ours)).collect()

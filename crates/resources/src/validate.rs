@@ -72,6 +72,14 @@ pub fn update(group: &str, version: &str, kind: &str, new: &Value, old: &Value) 
     e.into_list()
 }
 
+/// What is wrong with the addresses of a Service, before it gets some.
+pub fn service_ips(service: &Value, old: Option<&Value>) -> Vec<Error> {
+    let mut e = Errors::default();
+    let (it, old) = (Field::root(service), old.map(Field::root));
+    service::cluster_ips(&mut e, &it.child("spec"), old.as_ref());
+    e.into_list()
+}
+
 pub fn update_status(
     group: &str,
     version: &str,

@@ -5,12 +5,14 @@ mod default;
 mod embedded;
 mod formats;
 mod lists;
+mod rules;
 mod validate;
 
 pub use check::check;
 pub use default::{default, drop_nulls};
 pub use embedded::{coerce, validate_embedded};
 pub use lists::validate_lists;
+pub use rules::{check_rules, is_beyond_structural};
 pub use validate::{validate, validate_update};
 
 use std::sync::Arc;

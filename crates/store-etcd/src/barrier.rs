@@ -16,9 +16,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::goal::{Reach, Trouble};
 use crate::keys::Keys;
 use crate::members::Members;
+use crate::moments::Moments;
 
-/// Clients on the same network come back sooner.
-const MOMENT: Duration = Duration::from_millis(1);
+/// Clients on the same network come back sooner: the waiting is over when they have.
+const MOMENT: Duration = Duration::from_micros(1200);
 
 type Waiting = oneshot::Sender<Result<Revision, Error>>;
 
@@ -64,6 +65,7 @@ impl Barrier {
         // Asked once for all who wait: each of them waits for it.
         let call = trace::span("etcdserverpb.KV/Range").client();
         call.set("rpc.system.name", || "grpc");
+        call.set("rpc.method", || "etcdserverpb.KV/Range");
         call.set("shared", || true);
         let (answer, revision) = oneshot::channel();
         self.queue.send(answer).map_err(|_| Error::Closed)?;
@@ -75,7 +77,7 @@ impl Barrier {
 
 impl Asker {
     pub(crate) async fn run(mut self) {
-        let mut company = Company::default();
+        let (moments, mut company) = (Moments::start(), Company::default());
         while let Some(first) = self.queue.recv().await {
             let mut waiting = vec![first];
             while let Ok(next) = self.queue.try_recv() {
@@ -90,9 +92,11 @@ impl Asker {
                         waiting.push(next);
                     }
                 };
-                if tokio::time::timeout(MOMENT, gathered).await.is_err() {
-                    company.disappoints();
+                tokio::select! {
+                    () = gathered => {}
+                    () = moments.pass(MOMENT) => {}
                 }
+                company.came(waiting.len(), expected);
             }
             let answer = self.ask().await;
             company.asked(waiting.len(), self.queue.len());
@@ -125,19 +129,22 @@ struct Company {
 
 impl Company {
     /// So many questions go without waiting once waiting was in vain.
-    const ALONE: u32 = 64;
+    const ALONE: u32 = 16;
 
     fn expected(&self, here: usize) -> usize {
         if self.alone > 0 { here } else { self.last }
     }
 
+    /// How many there were when the waiting was over. Most is as good as all.
+    fn came(&mut self, reads: usize, expected: usize) {
+        if reads < expected - expected / 4 {
+            self.alone = Self::ALONE;
+        }
+    }
+
     fn asked(&mut self, reads: usize, meanwhile: usize) {
         self.last = reads + meanwhile;
         self.alone = self.alone.saturating_sub(1);
-    }
-
-    fn disappoints(&mut self) {
-        self.alone = Self::ALONE;
     }
 }
 
@@ -169,10 +176,20 @@ mod tests {
     }
 
     #[test]
+    fn most_of_them_are_worth_waiting_for_again() {
+        let mut company = Company::default();
+        company.asked(8, 8);
+        company.came(12, 16);
+        assert_eq!(company.expected(1), 16);
+        company.came(11, 16);
+        assert_eq!(company.expected(1), 1);
+    }
+
+    #[test]
     fn after_waiting_in_vain_many_questions_go_without() {
         let mut company = Company::default();
-        company.asked(2, 1);
-        company.disappoints();
+        company.asked(1, 1);
+        company.came(1, 2);
         for _ in 0..Company::ALONE {
             assert_eq!(company.expected(1), 1);
             company.asked(1, 1);

@@ -23,6 +23,7 @@ mod goal;
 mod keys;
 mod load;
 mod members;
+mod moments;
 mod open;
 mod transaction;
 mod version;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::ops::{Bound, Deref};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use tokio::sync::Notify;
 
 use crate::{Event, Revision};
 
@@ -65,27 +65,24 @@ impl Drop for Node {
     }
 }
 
-/// All watchers of one prefix.
+/// All watchers of one prefix. What a change touches of each of them lies side by side.
 #[derive(Debug)]
-struct Group {
-    wake: Notify,
-    inner: Mutex<GroupInner>,
-}
+struct Group(Mutex<Seats>);
 
 #[derive(Debug)]
-struct GroupInner {
+struct Seats {
     tail: Arc<Node>,
-    seats: Vec<Arc<Seat>>,
+    places: Vec<Option<Seat>>,
+    free: Vec<usize>,
     /// Look for laggards when the list has grown past this weight.
     next_sweep: u64,
 }
 
-/// Where a watcher stands; shared so that the hub can take it away.
+/// Where a watcher stands, and how to wake it if it waits.
 #[derive(Debug)]
 struct Seat {
-    at: Mutex<Result<Arc<Node>, WatchEnd>>,
-    /// Weight the watcher has taken in.
-    seen: AtomicU64,
+    at: Result<Arc<Node>, WatchEnd>,
+    waker: Option<Waker>,
 }
 
 #[derive(Debug)]
@@ -121,21 +118,14 @@ impl Hub {
     pub(crate) fn join(&mut self, prefix: &[u8]) -> Cursor {
         // Prefixes come and go (namespaces): forget the ones nobody watches before the table grows.
         if self.groups.len() >= self.next_sweep {
-            self.groups
-                .retain(|_, group| !lock(&group.inner).seats.is_empty());
+            self.groups.retain(|_, group| !group.lock().is_empty());
             self.next_sweep = (self.groups.len() * 2).max(64);
         }
         let group = self.groups.entry(Bytes::copy_from_slice(prefix));
         let group = group
             .or_insert_with(|| Arc::new(Group::new(self.limit)))
             .clone();
-        let mut inner = lock(&group.inner);
-        let seat = Arc::new(Seat {
-            at: Mutex::new(Ok(inner.tail.clone())),
-            seen: AtomicU64::new(inner.tail.weight),
-        });
-        inner.seats.push(seat.clone());
-        drop(inner);
+        let seat = group.lock().sit();
         self.watchers.fetch_add(1, Ordering::Relaxed);
         Cursor {
             group,
@@ -166,10 +156,13 @@ impl Hub {
     /// Ends every watch.
     pub(crate) fn end(&mut self, reason: &WatchEnd) {
         for group in std::mem::take(&mut self.groups).into_values() {
-            for seat in std::mem::take(&mut lock(&group.inner).seats) {
-                *lock(&seat.at) = Err(reason.clone());
+            let mut seats = group.lock();
+            for seat in seats.places.iter_mut().flatten() {
+                seat.at = Err(reason.clone());
             }
-            group.wake.notify_waiters();
+            let waiting = seats.waiting();
+            drop(seats);
+            waiting.into_iter().for_each(Waker::wake);
         }
     }
 }
@@ -205,52 +198,107 @@ impl Group {
             weight: 0,
             next: OnceLock::new(),
         });
-        Self {
-            wake: Notify::new(),
-            inner: Mutex::new(GroupInner {
-                tail,
-                seats: Vec::new(),
-                next_sweep: limit,
-            }),
-        }
+        Self(Mutex::new(Seats {
+            tail,
+            places: Vec::new(),
+            free: Vec::new(),
+            next_sweep: limit,
+        }))
+    }
+
+    /// The data is whole between statements: a panic elsewhere does not make it unusable.
+    fn lock(&self) -> MutexGuard<'_, Seats> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how many watchers were dropped for being too slow.
     fn append(&self, events: Vec<Arc<Event>>, limit: u64) -> u64 {
-        let mut inner = lock(&self.inner);
-        if inner.seats.is_empty() {
+        let mut seats = self.lock();
+        if seats.is_empty() {
             return 0;
         }
-        let before = inner.tail.weight;
-        let weight = before
-            + events
-                .iter()
-                .map(|event| event.weight() as u64)
-                .sum::<u64>();
+        let before = seats.tail.weight;
+        let added = events.iter().map(|event| event.weight() as u64);
+        let weight = before + added.sum::<u64>();
         let node = Arc::new(Node {
             events,
             weight,
             next: OnceLock::new(),
         });
         // Only the publisher sets `next`, and only on the tail: it is never set twice.
-        let _ = inner.tail.next.set(node.clone());
-        inner.tail = node;
-        let mut dropped = 0;
-        if weight >= inner.next_sweep {
-            inner.next_sweep = weight + limit / 8;
-            inner.seats.retain(|seat| {
-                // Whoever has seen all before this node is not slow, however heavy the node.
-                let behind = before.saturating_sub(seat.seen.load(Ordering::Relaxed));
-                if behind > limit {
-                    *lock(&seat.at) = Err(WatchEnd::Lagged { behind, limit });
-                    dropped += 1;
-                }
-                behind <= limit
-            });
-        }
-        drop(inner);
-        self.wake.notify_waiters();
+        let _ = seats.tail.next.set(node.clone());
+        seats.tail = node;
+        let dropped = if weight >= seats.next_sweep {
+            seats.next_sweep = weight + limit / 8;
+            seats.sweep(before, limit)
+        } else {
+            0
+        };
+        let waiting = seats.waiting();
+        drop(seats);
+        waiting.into_iter().for_each(Waker::wake);
         dropped
+    }
+}
+
+impl Seats {
+    fn is_empty(&self) -> bool {
+        self.free.len() == self.places.len()
+    }
+
+    /// At the end of the list.
+    fn sit(&mut self) -> usize {
+        let seat = Seat {
+            at: Ok(self.tail.clone()),
+            waker: None,
+        };
+        if let Some(free) = self.free.pop() {
+            self.places[free] = Some(seat);
+            return free;
+        }
+        self.places.push(Some(seat));
+        self.places.len() - 1
+    }
+
+    /// Whoever is more than `limit` behind what was there before loses its place.
+    fn sweep(&mut self, before: u64, limit: u64) -> u64 {
+        let mut dropped = 0;
+        for seat in self.places.iter_mut().flatten() {
+            // Whoever has seen all before this node is not slow, however heavy the node.
+            let behind = match &seat.at {
+                Ok(node) => before.saturating_sub(node.weight),
+                Err(_) => 0,
+            };
+            if behind > limit {
+                seat.at = Err(WatchEnd::Lagged { behind, limit });
+                dropped += 1;
+            }
+        }
+        dropped
+    }
+
+    fn waiting(&mut self) -> Vec<Waker> {
+        let seats = self.places.iter_mut().flatten();
+        seats.filter_map(|it| it.waker.take()).collect()
+    }
+
+    /// The next node of a watcher, or why there is none. If there is nothing yet, `waker` is woken when there is.
+    fn take(&mut self, seat: usize, waker: Option<&Waker>) -> Option<Result<Arc<Node>, WatchEnd>> {
+        let seat = self.places.get_mut(seat)?.as_mut()?;
+        let node = match &mut seat.at {
+            Ok(node) => node,
+            Err(end) => return Some(Err(end.clone())),
+        };
+        if let Some(next) = node.next.get().cloned() {
+            *node = next.clone();
+            return Some(Ok(next));
+        }
+        match (&mut seat.waker, waker) {
+            (Some(known), Some(waker)) => known.clone_from(waker),
+            (known, Some(waker)) => *known = Some(waker.clone()),
+            (_, None) => {}
+        }
+        None
     }
 }
 
@@ -258,35 +306,30 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Cursor {
     group: Arc<Group>,
-    seat: Arc<Seat>,
+    seat: usize,
     watchers: Arc<AtomicU64>,
 }
 
 impl Cursor {
-    fn take(&self) -> Option<Result<Arc<Node>, WatchEnd>> {
-        let mut at = lock(&self.seat.at);
-        match &*at {
-            Ok(node) => {
-                let next = node.next.get()?.clone();
-                self.seat.seen.store(next.weight, Ordering::Relaxed);
-                *at = Ok(next.clone());
-                Some(Ok(next))
-            }
-            Err(end) => Some(Err(end.clone())),
-        }
+    fn take(&self, waker: Option<&Waker>) -> Option<Result<Arc<Node>, WatchEnd>> {
+        self.group.lock().take(self.seat, waker)
+    }
+
+    fn is_at_end(&self) -> bool {
+        let seats = self.group.lock();
+        let seat = seats.places.get(self.seat).and_then(Option::as_ref);
+        seat.is_some_and(|it| matches!(&it.at, Ok(node) if node.next.get().is_none()))
     }
 }
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        let mut inner = lock(&self.group.inner);
-        if let Some(index) = inner
-            .seats
-            .iter()
-            .position(|seat| Arc::ptr_eq(seat, &self.seat))
-        {
-            inner.seats.swap_remove(index);
-        }
+        let mut seats = self.group.lock();
+        let left = seats.places.get_mut(self.seat).and_then(Option::take);
+        seats.free.push(self.seat);
+        drop(seats);
+        // It may hold much of the list: not with the lock.
+        drop(left);
         self.watchers.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -318,23 +361,25 @@ impl Watch {
 
     /// Waits for the next changes. Safe to drop while waiting: nothing is lost.
     pub async fn next(&mut self) -> Result<Changes, WatchEnd> {
-        let group = self.cursor.group.clone();
-        loop {
-            let mut wake = std::pin::pin!(group.wake.notified());
-            // Register first, look second: an append between the two wakes us.
-            wake.as_mut().enable();
-            if let Some(ready) = self.try_next() {
-                return ready;
-            }
-            wake.await;
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
+
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Changes, WatchEnd>> {
+        match self.take(Some(context.waker())) {
+            Some(ready) => Poll::Ready(ready),
+            None => Poll::Pending,
         }
     }
 
     /// The next changes if there are any already.
     pub fn try_next(&mut self) -> Option<Result<Changes, WatchEnd>> {
+        self.take(None)
+    }
+
+    fn take(&mut self, waker: Option<&Waker>) -> Option<Result<Changes, WatchEnd>> {
         let changes = match self.past.take() {
             Some(past) => Changes(Run::Past(past)),
-            None => match self.cursor.take()? {
+            None => match self.cursor.take(waker)? {
                 Ok(node) => Changes(Run::Live(node)),
                 Err(end) => return Some(Err(end)),
             },
@@ -350,17 +395,11 @@ impl Watch {
     pub fn progress(&mut self) -> Revision {
         // Read before looking at the list: the publisher appends first and publishes the revision second.
         let published = self.published.load(Ordering::Acquire);
-        let at_end = matches!(&*lock(&self.cursor.seat.at), Ok(node) if node.next.get().is_none());
-        if self.past.is_none() && at_end {
+        if self.past.is_none() && self.cursor.is_at_end() {
             self.progress = self.progress.max(published);
         }
         self.progress
     }
-}
-
-/// The data below these locks is whole between statements: a panic elsewhere does not make it unusable.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -394,16 +433,57 @@ mod tests {
     #[test]
     fn a_long_list_is_dropped_without_recursion() {
         let group = Group::new(u64::MAX);
-        let first = group.inner.lock().unwrap().tail.clone();
-        let seat = Arc::new(Seat {
-            at: Mutex::new(Ok(first.clone())),
-            seen: AtomicU64::new(0),
-        });
-        group.inner.lock().unwrap().seats.push(seat);
+        let first = group.lock().tail.clone();
+        group.lock().sit();
         for _ in 0..1_000_000 {
             group.append(Vec::new(), u64::MAX);
         }
         drop(group);
         drop(first);
+    }
+
+    #[test]
+    fn seats_are_used_again_and_a_group_without_any_is_empty() {
+        let mut hub = Hub::new(1 << 20);
+        let (first, second) = (hub.join(b"/"), hub.join(b"/"));
+        let group = first.group.clone();
+        assert_eq!((first.seat, second.seat), (0, 1));
+        drop(first);
+        assert_eq!(hub.join(b"/").seat, 0);
+        assert!(!group.lock().is_empty());
+        drop(second);
+        assert!(group.lock().is_empty());
+        assert_eq!(hub.watchers(), 0);
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_once_for_each_change() {
+        struct Count(AtomicU64);
+        impl std::task::Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let count = Arc::new(Count(AtomicU64::new(0)));
+        let waker = Waker::from(count.clone());
+        let woken = || count.0.load(Ordering::Relaxed);
+        let mut hub = Hub::new(1 << 20);
+        let cursor = hub.join(b"/");
+        assert!(cursor.take(None).is_none());
+        cursor.group.append(Vec::new(), u64::MAX);
+        assert_eq!(woken(), 0);
+        assert!(cursor.take(Some(&waker)).is_some());
+        for _ in 0..3 {
+            assert!(cursor.take(Some(&waker)).is_none());
+        }
+        cursor.group.append(Vec::new(), u64::MAX);
+        cursor.group.append(Vec::new(), u64::MAX);
+        assert_eq!(woken(), 1);
+        assert!(cursor.take(Some(&waker)).is_some());
+        assert!(cursor.take(Some(&waker)).is_some());
+        assert!(cursor.take(Some(&waker)).is_none());
+        hub.end(&WatchEnd::Closed);
+        assert_eq!(woken(), 2);
+        assert!(matches!(cursor.take(None), Some(Err(WatchEnd::Closed))));
     }
 }

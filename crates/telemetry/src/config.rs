@@ -271,7 +271,7 @@ impl Written {
         };
         let written = written.transpose().map_err(|error| error.to_string())?;
         let mut endpoint = match written {
-            Some(endpoint) => endpoint,
+            Some(endpoint) => endpoint.of_signal(signal),
             None => environment.endpoint(signal, protocol)?,
         };
         let mut network = Network::ControlPlane;
@@ -314,9 +314,10 @@ impl Written {
     }
 
     fn files(&self, environment: &Environment) -> Vec<PathBuf> {
-        let files = match &self.tls {
-            Some(files) => files.clone(),
-            None => environment.files(Signal::Traces),
+        let Some(files) = &self.tls else {
+            let all = [Signal::Traces, Signal::Metrics, Signal::Logs];
+            let all = all.map(|it| environment.files(it));
+            return all.iter().flat_map(Files::all).cloned().collect();
         };
         files.all().cloned().collect()
     }
@@ -338,6 +339,27 @@ pub fn collector(url: &str, environment: &Environment, egress: &Selector) -> Res
     written.checked()?;
     let target = written.target(Signal::Traces, Protocol::default(), environment, egress);
     target.map_err(Error::Setup)
+}
+
+/// A collector that is spoken to by gRPC without TLS, wherever it is; the environment has the last word on all else.
+pub fn plain(
+    signal: Signal,
+    place: Place,
+    environment: &Environment,
+    egress: &Selector,
+) -> Result<Target, Error> {
+    let written = Written {
+        url: Some("http://localhost".into()),
+        protocol: Some("grpc".into()),
+        ..Written::default()
+    };
+    let target = written.target(signal, Protocol::Grpc, environment, egress);
+    let mut target = target.map_err(Error::Setup)?;
+    if matches!(place, Place::Service { .. }) {
+        target.dialer = egress.dialer(Network::Cluster).clone();
+    }
+    target.place = place;
+    Ok(target)
 }
 
 fn read(path: &Path) -> Result<Written, Error> {

@@ -7,16 +7,18 @@
 mod connection;
 mod exporter;
 mod grpc;
-mod gzip;
+pub(crate) mod gzip;
 mod http;
-pub mod proto;
 mod queue;
 mod resource;
+mod restraint;
 mod retry;
 mod signal;
 mod target;
 mod transport;
+mod troubles;
 
+pub(crate) use exporter::yield_to_requests;
 pub use exporter::{Exporter, Report, Settings};
 pub use queue::{Numbers, Queue};
 pub use resource::Resource;

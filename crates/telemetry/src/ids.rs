@@ -16,10 +16,21 @@ impl Ids {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15].map(|it| char::from(DIGITS[usize::from(it)])));
     digits.collect()
+}
+
+/// Two digits for each byte, in either case.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = text.as_bytes().chunks(2);
+    let bytes = pairs.map(|pair| match *pair {
+        [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
+        _ => None,
+    });
+    bytes.collect()
 }

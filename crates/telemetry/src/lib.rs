@@ -9,7 +9,9 @@ mod ids;
 pub mod logs;
 pub mod metrics;
 pub mod otlp;
-mod protobuf;
+pub mod protobuf;
+pub mod receive;
+pub mod recent;
 mod text;
 pub mod trace;
 

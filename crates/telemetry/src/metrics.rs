@@ -11,18 +11,22 @@ mod handle;
 mod otlp;
 mod process;
 mod registry;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod text;
 mod timer;
+mod view;
 
 pub use family::{Family, Labels, Values};
 pub use handle::{Counter, Gauge, Histogram, Unit};
 pub use otlp::{Batch, encode as encode_otlp};
 pub use process::register as register_process;
 pub use registry::{Collected, Desc, Registry, Stability};
+pub use settings::BadSetting;
 pub use text::{Format, render};
 pub use timer::Timer;
+pub use view::View;
 
 /// A struct of labels, in the alphabet's order: `labels!(pub Request { code, verb });`
 #[macro_export]

@@ -1,10 +1,16 @@
 //! Spans as OTLP carries them, read back: for whoever looks at recent traces, and for tests.
 
+mod json;
 mod read;
+mod spans;
+mod tables;
 
 use std::fmt;
 
+pub use self::json::{from_json, to_json};
+pub(crate) use self::read::{Field, each};
 pub use self::read::{request, scope_spans};
+pub(crate) use self::spans::{Glance, Spans, append, attributes, received};
 
 /// What was sent is no OTLP.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +25,12 @@ pub enum Error {
     Text,
     #[error("values are nested too deeply")]
     Deep,
+    #[error("more than {0} spans in one message")]
+    Many(usize),
+    #[error("{0} is not what OTLP has there")]
+    Value(&'static str),
+    #[error("{0}")]
+    Json(String),
 }
 
 /// Spans, and the attributes of whoever recorded them.

@@ -21,12 +21,13 @@ pub use self::arena::{Describe, Kind, Role, Scope};
 pub use self::attributes::{Attributes, Value};
 pub use self::clock::{Tick, now};
 pub use self::current::{
-    Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording, outgoing,
-    past, span, span_as, span_from,
+    Carried, Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording,
+    outgoing, past, root, span, span_as, span_from,
 };
 pub use self::encode::Finished;
 pub use self::sampling::{Sampling, Trust};
 
+use self::arena::{Arena, Link};
 use self::current::Slot;
 use self::pool::Pool;
 use self::sampling::Sampler;
@@ -101,27 +102,50 @@ impl Tracer {
         let mut arena = self.pool.take();
         arena.reset(trace_id, flags, recorded);
         if recorded {
-            arena.open_root(started);
+            arena.open_root(started, Kind::Server);
         }
         match (trust, incoming.context) {
             (Trust::Parent, Some(parent)) => arena.set_parent(parent, incoming.baggage, on),
-            (Trust::Link, Some(link)) if recorded => arena.link(link),
+            (Trust::Link, Some(context)) if recorded => {
+                let is_remote = true;
+                arena.link = Some(Link { context, is_remote });
+            }
             _ => {}
         }
         current::replace(arena);
     }
 
     fn finish<D: Describe + 'static>(&self, slot: &mut Slot, describe: impl FnOnce() -> D) {
-        let Some(mut arena) = slot.take() else {
+        let Some(arena) = slot.take() else {
             return;
         };
-        if !arena.is_recording() {
+        // Without room the whole trace is left out; the queue keeps the books.
+        if arena.is_recording() && self.queue.has_room(arena.spans.len() as u64) {
+            self.keep(arena, Box::new(describe()));
+        } else {
             pool::keep_here(arena);
+        }
+    }
+
+    /// A trace of one span, for what goes on after its request: linked to that, and recorded because that was.
+    pub fn linked<D: Describe + 'static>(&self, to: TraceContext, started: Tick, describe: D) {
+        if !self.is_on() {
             return;
         }
-        arena.close(Box::new(describe()));
+        let mut arena = self.pool.take();
+        arena.reset(ids::trace(), Flags::minted(true), true);
+        arena.open_root(started, Kind::Internal);
+        arena.link = Some(Link {
+            context: to,
+            is_remote: false,
+        });
+        self.keep(arena, Box::new(describe));
+    }
+
+    fn keep(&self, mut arena: Box<Arena>, describe: Box<dyn Describe>) {
+        arena.close(describe);
         let finished = Finished::new(arena, self.pool.clone());
-        // Without room the whole trace is left out; the queue keeps the books.
+        // Others may just have taken the room.
         drop(self.queue.try_push(finished));
     }
 }

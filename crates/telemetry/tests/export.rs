@@ -4,6 +4,8 @@
 mod books;
 #[path = "export/reach.rs"]
 mod reach;
+#[path = "export/signals.rs"]
+mod signals;
 #[path = "export/sink.rs"]
 mod sink;
 #[path = "export/trace.rs"]

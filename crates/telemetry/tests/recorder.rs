@@ -9,7 +9,7 @@ use telemetry::context::TraceContext;
 use telemetry::export::{Item as _, Queue};
 use telemetry::otlp::{self, Span, Value};
 use telemetry::trace::{
-    self, Attributes, Describe, Incoming, Role, Sampling, Scope, Tracer, Trust,
+    self, Attributes, Carried, Describe, Incoming, Role, Sampling, Scope, Tracer, Trust,
 };
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -425,4 +425,135 @@ fn the_client_is_told_of_its_trace() {
     let spans = next(&tracer).expect("it was recorded");
     let (trace, span) = (spans[0].trace_id, spans[0].span_id);
     assert_eq!(timing, format!("trace;desc=00-{trace}-{span}-03"));
+}
+
+#[test]
+fn what_goes_on_after_a_request_is_linked_to_it() {
+    let tracer = tracer(1_000_000);
+    let mut root = None;
+    let spans = record(&tracer, Incoming::default(), Trust::Link, || {
+        let _span = trace::span("Watch");
+        root = trace::root();
+    });
+    let opened = named(&spans, "GET /x");
+    let root = root.expect("it was recorded");
+    tracer.linked(root.clone(), trace::now(), Request);
+    let finished = tracer.queue().try_pop().expect("a trace");
+    let mut bytes = Vec::new();
+    finished.encode(&mut bytes);
+    let spans = otlp::scope_spans(&bytes).expect("what we write we read");
+    let [span] = &*spans else {
+        panic!("{spans:#?}");
+    };
+    assert_ne!(span.trace_id, opened.trace_id);
+    assert!(span.parent.is_none());
+    assert_eq!((span.kind, span.flags), (1, 0x103));
+    let [link] = &*span.links else {
+        panic!("{:?}", span.links);
+    };
+    let to = (opened.trace_id, opened.span_id);
+    assert_eq!((link.trace_id, link.span_id), to);
+    // The link's own flags, as a field of four bytes: sampled, random, and known not to be remote.
+    assert!(bytes.windows(5).any(|it| it == [0x35, 3, 1, 0, 0]));
+    // Who is off says nothing more, and what was not recorded has nothing to link to.
+    tracer.set(None);
+    tracer.linked(root, trace::now(), Request);
+    assert!(next(&tracer).is_none());
+    record(&tracer, Incoming::default(), Trust::Link, || {
+        assert!(trace::root().is_none());
+    });
+}
+
+#[test]
+fn a_request_can_be_carried_to_another_thread_and_back() {
+    let spans = record(&tracer(1_000_000), Incoming::default(), Trust::Link, || {
+        let _here = trace::span("here");
+        let mut carried = Carried::take();
+        assert!(!trace::is_recording());
+        let carried = std::thread::scope(|scope| {
+            let there = scope.spawn(move || {
+                let work = async {
+                    let _there = trace::span("there");
+                    yield_once().await;
+                    trace::event("done");
+                };
+                {
+                    let mut work = pin!(carried.along(work));
+                    let mut context = Context::from_waker(Waker::noop());
+                    assert!(work.as_mut().poll(&mut context).is_pending());
+                    assert!(!trace::is_recording());
+                    assert!(work.as_mut().poll(&mut context).is_ready());
+                }
+                carried
+            });
+            there.join().expect("no panic")
+        });
+        carried.put_back();
+        trace::event("back");
+    });
+    let (here, there) = (named(&spans, "here"), named(&spans, "there"));
+    assert_eq!(there.parent, here.span_id);
+    assert_eq!(there.events[0].name, "done");
+    assert_eq!(here.events[0].name, "back");
+}
+
+#[test]
+fn who_is_called_is_told_of_the_innermost_span() {
+    let mut sent = Vec::new();
+    let spans = record(&tracer(1_000_000), Incoming::default(), Trust::Link, || {
+        let mut call = || sent.extend(trace::outgoing().map(|it| it.traceparent));
+        call();
+        let _span = trace::span("HTTP POST").client();
+        call();
+    });
+    let sent: Vec<_> = sent.iter().map(|it| String::from_utf8_lossy(it)).collect();
+    let of = |name: &str| {
+        let span = named(&spans, name);
+        format!("00-{}-{}-03", span.trace_id, span.span_id)
+    };
+    assert_eq!(sent, [of("GET /x"), of("HTTP POST")]);
+    assert_eq!(named(&spans, "HTTP POST").kind, 3);
+}
+
+/// What comes after on the same thread is no part of it, and what was done until then is told.
+#[test]
+fn a_request_that_panics_leaves_the_thread() {
+    let tracer = tracer(1_000_000);
+    let mut request = tracer.request();
+    let run = std::panic::AssertUnwindSafe(|| {
+        request.enter(|| {
+            tracer.begin(Incoming::default(), Trust::Link, "", trace::now());
+            trace::event("before");
+            panic!("as the test has it");
+        });
+    });
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert!(!trace::is_recording());
+    trace::event("after");
+    drop(request);
+    let spans = next(&tracer).expect("what was done is not lost");
+    let events: Vec<_> = spans[0].events.iter().map(|it| &*it.name).collect();
+    assert_eq!(events, ["before"]);
+}
+
+/// What one client sent along does not go along with the request of the next.
+#[test]
+fn nothing_is_left_for_the_next_request() {
+    for flags in ["-00", "-01"] {
+        let tracer = tracer(0);
+        let mut first = incoming();
+        first.context = TraceContext::parse(PARENT.replace("-01", flags).as_bytes());
+        let sent = || {
+            let outgoing = trace::outgoing().expect("something goes along");
+            let headers = outgoing.headers().map(|(name, _)| name);
+            headers.collect::<Vec<_>>()
+        };
+        let is_recorded = record(&tracer, first, Trust::Parent, || {
+            assert_eq!(sent(), ["traceparent", "baggage"]);
+        });
+        assert_eq!(is_recorded.is_empty(), flags == "-00");
+        record(&tracer, Incoming::default(), Trust::Link, || {
+            assert_eq!(sent(), ["traceparent"]);
+        });
+    }
 }

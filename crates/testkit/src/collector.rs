@@ -5,6 +5,7 @@ mod answer;
 mod listen;
 pub mod otlp;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::HeaderMap;
 use prost::Message as _;
+
+use crate::receiver::otlp::Export;
 
 pub(crate) use answer::{in_grpc, is_grpc, message};
 pub use listen::{Listen, Secured, Served};
@@ -51,12 +54,36 @@ pub struct Received {
 impl Received {
     /// The spans in it, if it is of traces.
     pub fn spans(&self) -> Vec<otlp::Span> {
+        if self.path.contains("etrics") || self.path.contains("ogs") {
+            return Vec::new();
+        }
         let found = decode(&self.message);
         let scopes = found
             .resource_spans
             .into_iter()
             .flat_map(|it| it.scope_spans);
         scopes.flat_map(|it| it.spans).collect()
+    }
+
+    /// The numbers in it, if it is of metrics.
+    pub fn metrics(&self) -> Option<Export> {
+        let is_metrics = self.path.contains("etrics");
+        is_metrics.then(|| Export::decode(&*self.message).expect("a message of metrics"))
+    }
+
+    /// The lines in it, if it is of logs, with the scope of each.
+    pub fn logs(&self) -> Vec<(String, otlp::LogRecord)> {
+        if !self.path.contains("ogs") {
+            return Vec::new();
+        }
+        let found = otlp::LogsRequest::decode(&*self.message).expect("a message of logs");
+        let scopes = found.resource_logs.into_iter().flat_map(|it| it.scope_logs);
+        let records = scopes.flat_map(|it| {
+            let scope = it.scope.unwrap_or_default().name;
+            let records = it.log_records.into_iter();
+            records.map(move |record| (scope.clone(), record))
+        });
+        records.collect()
     }
 }
 
@@ -122,6 +149,19 @@ impl Collector {
 
     pub fn spans(&self) -> Vec<otlp::Span> {
         self.received().iter().flat_map(Received::spans).collect()
+    }
+
+    /// The numbers that came last: all points of the last time that some came, by name and labels.
+    pub fn numbers(&self) -> BTreeMap<String, f64> {
+        let mut all = BTreeMap::new();
+        for export in self.received().iter().filter_map(Received::metrics) {
+            all.extend(export.lines());
+        }
+        all
+    }
+
+    pub fn logs(&self) -> Vec<(String, otlp::LogRecord)> {
+        self.received().iter().flat_map(Received::logs).collect()
     }
 
     /// How many requests came, also those that were not taken.

@@ -9,6 +9,7 @@ pub mod linearize;
 pub mod model;
 #[cfg(feature = "network")]
 pub mod proxy;
+pub mod python;
 #[cfg(feature = "network")]
 pub mod receiver;
 #[cfg(feature = "server")]

@@ -7,6 +7,7 @@
 
 mod anchors;
 mod chars;
+mod common;
 mod decode;
 mod error;
 mod node;
@@ -15,6 +16,7 @@ mod resolve;
 mod write;
 
 pub use anchors::Anchors;
+pub use common::{Builder, Pairs, Place, parse_common};
 pub use decode::{
     float_text, is_non_string, scalar_to_json, tag_of_plain, to_json, to_json_strict,
 };
@@ -22,7 +24,7 @@ pub use error::Error;
 pub use node::{Content, Kind, Node, Style};
 pub use write::{
     Options, SequenceStyle, Shape, Tree, scalar_shape, sequence_style_of, to_string,
-    value_to_string, write, write_value,
+    value_to_string, write, write_tree, write_value,
 };
 
 /// All documents of a stream.

@@ -7,10 +7,11 @@ mod nodes;
 mod order;
 mod output;
 mod scalars;
+mod tree;
 mod values;
 
 pub use nodes::{to_string, write};
-pub use values::{Shape, Tree, scalar_shape, value_to_string, write_value};
+pub use values::{Shape, Tree, scalar_shape, value_to_string, write_tree, write_value};
 
 /// Where the `-` of a sequence in a mapping stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

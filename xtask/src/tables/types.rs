@@ -4,7 +4,7 @@
 //! :package k8s.io/api/core/v1
 //! :alias Protocol string enum=SCTP,TCP,UDP
 //! :type ContainerPort [kind=VERSION|GROUP/VERSION|*] [map=atomic]
-//! NAME TYPE NUMBER [FLAGS] [list=...] [map=atomic] [patch=...] [default=JSON]
+//! NAME TYPE NUMBER [FLAGS] [list=...] [map=...] [patch=...] [default=JSON]
 //! ~ TYPE NUMBER
 //! ```
 //! Fields stand in Go's order; `~` is a struct whose fields stand among the outer ones. Types are written as Go does,
@@ -278,8 +278,9 @@ fn field(out: &mut String, member: &Member, fact: Option<(&Value, bool)>, home: 
             let keys = strings(extension("list-map-keys"));
             let _ = write!(out, " list={}", [&[kind], &keys[..]].concat().join(","));
         }
-        if atomic(property) {
-            out.push_str(" map=atomic");
+        // A field may take apart what its type keeps together.
+        if let Some(kind) = text("map-type") {
+            let _ = write!(out, " map={kind}");
         }
         if let Some(strategy) = text("patch-strategy") {
             let _ = write!(out, " patch={strategy}");

@@ -11,6 +11,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use telemetry::trace;
 use tokio_rustls::TlsConnector;
 
 use super::{Answer, MAX_ANSWER_BYTES};
@@ -44,8 +45,7 @@ impl Connection {
         name: ServerName<'static>,
         config: &Arc<ClientConfig>,
     ) -> Result<Self, String> {
-        let stream = dialer.dial(host, port).await;
-        let stream = stream.map_err(|error| error.to_string())?;
+        let stream = dial(dialer, host, port).await?;
         let connector = TlsConnector::from(config.clone());
         let stream = connector.connect(name, stream).await;
         let stream = stream.map_err(|error| tls::said(&error))?;
@@ -97,4 +97,22 @@ impl Connection {
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
     let value = headers.get(name).and_then(|it| it.to_str().ok());
     value.unwrap_or_default()
+}
+
+/// With a span where a proxy is in between, named as upstream's.
+async fn dial(dialer: &Dialer, host: &str, port: u16) -> Result<egress::Stream, String> {
+    let span = dialer.transport().map(|it| {
+        trace::span(match it {
+            "uds" => "Proxy via http_connect protocol over uds",
+            _ => "Proxy via http_connect protocol over tcp",
+        })
+    });
+    let dialed = dialer.dial(host, port).await;
+    if let Some(span) = &span {
+        span.set("address", || format!("{host}:{port}"));
+        if dialed.is_err() {
+            span.fail();
+        }
+    }
+    dialed.map_err(|error| error.to_string())
 }

@@ -113,7 +113,7 @@ const VOLUME_SECRETS: &[&[&str]] = &[
 ];
 
 /// Whether the pod names any secret, anywhere.
-pub(super) fn has_any(pod: &Value) -> bool {
+pub(crate) fn has_any(pod: &Value) -> bool {
     let volumes = items(pod, &["spec", "volumes"]);
     let kinds = ["initContainers", "containers", "ephemeralContainers"];
     let containers = kinds.into_iter().flat_map(|it| items(pod, &["spec", it]));

@@ -19,11 +19,18 @@ const AGENT: &str = "kube-apiserver-admission";
 /// Why a call did not go well.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The webhook was not there or spoke nonsense: its failure policy decides.
-    Calling(String),
-    /// It said no, or must not be called.
+    /// The webhook was not there or spoke nonsense: its failure policy decides. The code is what metrics know it by.
+    Calling { why: String, code: u16 },
+    /// It said no.
     Refused(Status),
+    /// It must not be called, or what it made of the object cannot be used.
+    Impossible(Status),
 }
+
+/// Of what is not an answer, or none that can be read.
+const UNAVAILABLE: u16 = 503;
+const BAD_REQUEST: u16 = 400;
+const INTERNAL: u16 = 500;
 
 /// What a webhook said beside its decision.
 #[derive(Debug, Default)]
@@ -41,12 +48,18 @@ impl Beside {
 }
 
 impl Failure {
+    /// There was an answer, and it makes no sense.
+    pub(super) fn nonsense(why: String) -> Self {
+        let code = UNAVAILABLE;
+        Self::Calling { why, code }
+    }
+
     /// What becomes of the request; nothing if the failure does not count.
     pub(super) fn status(self, hook: &Hook) -> Option<Status> {
         match self {
-            Self::Refused(status) => Some(status),
-            Self::Calling(_) if hook.ignore => None,
-            Self::Calling(why) => {
+            Self::Refused(status) | Self::Impossible(status) => Some(status),
+            Self::Calling { .. } if hook.ignore => None,
+            Self::Calling { why, .. } => {
                 let name = meta::go::quote(&hook.name);
                 Some(Status::internal(format!(
                     "failed calling webhook {name}: {why}"
@@ -80,6 +93,32 @@ impl Call {
             metrics: caller.metrics.clone(),
         }
     }
+
+    /// Counts what came of it.
+    pub(super) fn note<T>(
+        &self,
+        invocation: &Invocation<'_>,
+        request: &Request<'_>,
+        (phase, took): (Phase, Duration),
+        result: &Result<T, Failure>,
+    ) {
+        let ignored = invocation.hook.ignore;
+        self.metrics.webhook(Called {
+            name: &invocation.hook.name,
+            phase,
+            operation: request.operation,
+            took,
+            outcome: match result {
+                Ok(_) => Outcome::Allowed,
+                Err(Failure::Refused(status)) => Outcome::Refused(status.code),
+                Err(Failure::Impossible(_)) => Outcome::Impossible,
+                Err(Failure::Calling { code, .. }) => Outcome::Failed {
+                    code: *code,
+                    ignored,
+                },
+            },
+        });
+    }
 }
 
 /// A response that allows the request.
@@ -94,7 +133,7 @@ pub(super) async fn call(
     let started = Instant::now();
     let result = ask(call, invocation, request, objects, mutating).await;
     beside.took = started.elapsed();
-    if matches!(result, Err(Failure::Calling(_))) {
+    if matches!(result, Err(Failure::Calling { .. })) {
         call.span.fail();
     }
     let result = result.and_then(|mut response| {
@@ -107,22 +146,6 @@ pub(super) async fn call(
             return Ok(response);
         }
         Err(Failure::Refused(review::denied(name, &response.status)))
-    });
-    let ignored = invocation.hook.ignore;
-    call.metrics.webhook(Called {
-        name: &invocation.hook.name,
-        phase: if mutating {
-            Phase::Admit
-        } else {
-            Phase::Validate
-        },
-        operation: request.operation,
-        took: beside.took,
-        outcome: match &result {
-            Ok(_) => Outcome::Allowed,
-            Err(Failure::Refused(status)) => Outcome::Refused(status.code),
-            Err(Failure::Calling(_)) => Outcome::Failed { ignored },
-        },
     });
     (result, beside)
 }
@@ -152,37 +175,41 @@ async fn ask(
     mutating: bool,
 ) -> Result<Response, Failure> {
     let hook = invocation.hook;
-    let calling = |why: String| Err(Failure::Calling(why));
+    let calling = |why: String, code| Err(Failure::Calling { why, code });
     match hook.dry_run {
-        DryRun::Unknown if request.dry_run => return calling("Webhook SideEffects is nil".into()),
+        DryRun::Unknown if request.dry_run => {
+            return calling("Webhook SideEffects is nil".into(), BAD_REQUEST);
+        }
         DryRun::Unsupported if request.dry_run => {
             let name = meta::go::quote(&hook.name);
             let why = format!("admission webhook {name} does not support dry run");
-            return Err(Failure::Refused(Status::bad_request(why)));
+            return Err(Failure::Impossible(Status::bad_request(why)));
         }
         _ => {}
     }
     let Some(version) = hook.version else {
         return calling(
             "could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)".into(),
+            BAD_REQUEST,
         );
     };
     let target = match &hook.target {
         Ok(target) => target,
-        Err(why) => return calling(format!("could not get REST client: {why}")),
+        Err(why) => return calling(format!("could not get REST client: {why}"), INTERNAL),
     };
     let review: Value = review::request(version, &call.uid, invocation, request, objects);
     let body = json::to_vec(&review).into();
-    let failed = |why: String| Failure::Calling(format!("failed to call webhook: {why}"));
-    let sent = Instant::now();
+    let failed = |why: String| Failure::nonsense(format!("failed to call webhook: {why}"));
     let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
-    let code = answer.as_ref().ok().map(|it| it.code);
-    call.metrics.sent(&target.host(), code, sent.elapsed());
     let answer = answer.map_err(failed)?;
     trace::event("Request completed");
-    let review = review::decode(&answer).map_err(failed)?;
+    let review = review::decode(&answer).map_err(|why| Failure::Calling {
+        why: format!("failed to call webhook: {why}"),
+        // An answer that says that it is an error is known by its own code.
+        code: answer.refusal().unwrap_or(UNAVAILABLE),
+    })?;
     review::check_types(&review, version).map_err(failed)?;
     let invalid =
-        |why: String| Failure::Calling(format!("received invalid webhook response: {why}"));
+        |why: String| Failure::nonsense(format!("received invalid webhook response: {why}"));
     review::verify(&review, version, &call.uid, mutating).map_err(invalid)
 }

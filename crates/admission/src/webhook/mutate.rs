@@ -9,8 +9,9 @@ use telemetry::trace;
 
 use super::call::{Call, Failure, call};
 use super::matching::{Invocation, holds, invocation};
-use super::review::{Objects, Response};
+use super::review::{self, Objects, Response};
 use super::{Hook, Hooks};
+use crate::metrics::Phase;
 use crate::{Admitting, Request};
 
 /// Who is called again in the second round.
@@ -105,9 +106,11 @@ async fn one(
     let round = u8::from(state.running);
     let made = Call::new(&hooks.caller, &found, request, true);
     let (result, beside) = call(&made, &found, request, Objects { new, old }, true).await;
-    admitting.waited += beside.took;
+    let took = beside.took;
+    admitting.waited += took;
     beside.add_to(admitting);
     let result = result.and_then(|response| patch(&found, versioned, &response));
+    made.note(&found, request, (Phase::Admit, took), &result);
     let changed = matches!(result, Ok(Some(_)));
     if changed {
         trace::event("Patch applied");
@@ -157,12 +160,12 @@ fn patch(
     versioned: &Versioned<'_>,
     response: &Response,
 ) -> Result<Option<(Value, Value)>, Failure> {
-    let internal = |why: String| Failure::Refused(Status::internal(why));
+    let internal = |why: String| Failure::Impossible(Status::internal(why));
     if response.patch.is_empty() {
         return Ok(None);
     }
     let undecodable = |why: String| {
-        Failure::Calling(format!(
+        Failure::nonsense(format!(
             "received undecodable patch in webhook response: {why}"
         ))
     };
@@ -186,7 +189,10 @@ fn patch(
     }
     if response.patch_type != "JSONPatch" {
         let kind = meta::go::quote(&response.patch_type);
-        return Err(Failure::Calling(format!("unsupported patch type {kind}")));
+        return Err(Failure::Calling {
+            why: format!("unsupported patch type {kind}"),
+            code: review::denied(&found.hook.name, &response.status).code,
+        });
     }
     let patched = merge::json_patch(versioned.object.clone(), patch.clone())
         .map_err(|error| internal(error.to_string()))?;
@@ -201,14 +207,14 @@ fn patch(
     // A Namespace is in none, though its requests are.
     let namespace = meta::object::namespace(&patched);
     if !namespace.is_empty() && namespace != meta::object::namespace(&versioned.object) {
-        return Err(Failure::Refused(Status::bad_request(
+        return Err(Failure::Impossible(Status::bad_request(
             "the namespace of the provided object does not match the namespace sent on the request",
         )));
     }
     let object = request
         .kinds
         .read(patched, &found.kind)
-        .map_err(Failure::Refused)?;
+        .map_err(Failure::Impossible)?;
     if object == versioned.object {
         return Ok(None);
     }

@@ -94,7 +94,7 @@ const TYPE_META: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitem
 
 /// Reads the body of an answer as a review, or says why it is none.
 pub(crate) fn decode(answer: &Answer) -> Result<Value, String> {
-    if !(200..=206).contains(&answer.code) {
+    if answer.refusal().is_some() {
         return Err(refused(answer));
     }
     if answer.body.is_empty() {

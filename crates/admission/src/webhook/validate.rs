@@ -12,6 +12,7 @@ use super::call::{Beside, Call, Failure, call};
 use super::matching::{holds, invocation};
 use super::review::{Objects, Response};
 use super::{Hook, Hooks};
+use crate::metrics::Phase;
 use crate::{Admitting, BoxFuture, Request};
 
 pub(super) async fn all(
@@ -41,7 +42,9 @@ pub(super) async fn all(
         };
         let work = async move {
             let made = Call::new(&hooks.caller, invocation, request, false);
-            call(&made, invocation, request, objects, false).await
+            let (result, beside) = call(&made, invocation, request, objects, false).await;
+            made.note(invocation, request, (Phase::Validate, beside.took), &result);
+            (result, beside)
         };
         Box::pin(trace::apart(work)) as Called<'_>
     });

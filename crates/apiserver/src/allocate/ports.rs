@@ -104,22 +104,34 @@ fn list(service: &Value) -> &[Value] {
     all.map_or(&[], |it| it)
 }
 
+/// Zero for none; what is no port at all is out of every range.
 fn node_port(port: &Value) -> u16 {
-    let number = port.get("nodePort").and_then(Value::as_i64);
-    number.and_then(|it| u16::try_from(it).ok()).unwrap_or(0)
+    let number = port.get("nodePort").and_then(Value::as_i64).unwrap_or(0);
+    u16::try_from(number).unwrap_or(1)
+}
+
+fn health_port(service: &Value) -> u16 {
+    let port = service.at(&["spec", "healthCheckNodePort"]);
+    let port = port.and_then(Value::as_i64).unwrap_or(0);
+    u16::try_from(port).unwrap_or(1)
 }
 
 /// All that a Service has, its health check's included.
 fn ports(service: &Value) -> Vec<u16> {
-    let health = service
-        .at(&["spec", "healthCheckNodePort"])
-        .and_then(Value::as_i64);
-    let health = health.and_then(|it| u16::try_from(it).ok());
+    let health = std::iter::once(health_port(service));
     let mut all: Vec<u16> = list(service).iter().map(node_port).chain(health).collect();
     all.retain(|it| *it != 0);
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Whether its type has node ports, be it by request only.
+fn needs(service: &Value) -> bool {
+    matches!(
+        text(service, &["spec", "type"]),
+        "NodePort" | "LoadBalancer"
+    )
 }
 
 fn wants(service: &Value) -> bool {
@@ -138,33 +150,33 @@ fn wants_health(service: &Value) -> bool {
         && text(service, &["spec", "externalTrafficPolicy"]) == "Local"
 }
 
-/// Ports that an update leaves without a node port keep theirs.
+/// Ports that an update leaves without a node port keep theirs: they go by their names.
 pub(super) fn carry_over(object: &mut Value, live: &Value) {
-    if !wants(object) || !wants(live) {
+    if wants_health(object) && wants_health(live) && health_port(object) == 0 {
+        let kept = health_port(live);
+        if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.insert("healthCheckNodePort", i64::from(kept));
+        }
+    }
+    if !needs(object) || !needs(live) {
         return;
     }
-    let same = |a: &Value, b: &Value| ["port", "protocol"].iter().all(|it| a.get(it) == b.get(it));
-    let mut used: Vec<u16> = list(object).iter().map(node_port).collect();
+    let used: Vec<u16> = list(object).iter().map(node_port).collect();
     let Some(ports) = object
         .at_mut(&["spec", "ports"])
         .and_then(Value::as_array_mut)
     else {
         return;
     };
-    for port in ports {
-        if node_port(port) != 0 {
-            continue;
-        }
-        let old = list(live)
-            .iter()
-            .find(|old| same(old, port))
-            .map_or(0, node_port);
+    for port in ports.iter_mut().filter(|port| node_port(port) == 0) {
+        let old = list(live).iter().rev();
+        let mut old = old.filter(|it| text(it, &["name"]) == text(port, &["name"]));
+        let old = old.next().map_or(0, node_port);
         if old != 0
             && !used.contains(&old)
             && let Some(fields) = port.as_object_mut()
         {
             fields.insert("nodePort", i64::from(old));
-            used.push(old);
         }
     }
 }
@@ -178,12 +190,7 @@ pub(super) fn assign(
 ) -> Result<(), Status> {
     let before = live.map(ports).unwrap_or_default();
     let missing = wants(object) && list(object).iter().any(|port| node_port(port) == 0);
-    let health = wants_health(object)
-        && object
-            .at(&["spec", "healthCheckNodePort"])
-            .and_then(Value::as_i64)
-            .unwrap_or(0)
-            == 0;
+    let health = wants_health(object) && health_port(object) == 0;
     if !missing && !health && ports(object) == before {
         return Ok(());
     }
@@ -195,12 +202,15 @@ pub(super) fn assign(
         }
         let refuse = |why: String| {
             let path = format!("spec.ports[{index}].nodePort");
-            let error = field::Error::invalid(path, i64::from(number), why);
+            let asked = port.get("nodePort").cloned().unwrap_or_default();
+            let error = field::Error::invalid(path, asked, why);
             Status::invalid(&resource.group_kind(), object::name(object), &[error])
         };
-        let repeats = list(object)[..index]
-            .iter()
-            .any(|it| node_port(it) == number);
+        // A new Service shares a node port between protocols of one port only.
+        let mut others = list(object)[..index].iter();
+        let repeats = others.any(|it| {
+            node_port(it) == number && (live.is_some() || it.get("port") == port.get("port"))
+        });
         let (from, to) = bitmap.range;
         match bitmap.at(number) {
             Some(taken) if !*taken || repeats => *taken = true,
@@ -235,6 +245,23 @@ pub(super) fn assign(
             given.push((number, chosen));
             if let Some(fields) = port.as_object_mut() {
                 fields.insert("nodePort", i64::from(chosen));
+            }
+        }
+    }
+    let asked = health_port(object);
+    if wants_health(object) && asked != 0 && !before.contains(&asked) {
+        let refuse = |why: &str| {
+            let text = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
+            Status::internal(text)
+        };
+        let (from, to) = bitmap.range;
+        match bitmap.at(asked) {
+            Some(taken) if !*taken => *taken = true,
+            Some(_) => return Err(refuse("provided port is already allocated")),
+            None => {
+                return Err(refuse(&format!(
+                    "provided port is not in the valid range. The range of valid ports is {from}-{to}"
+                )));
             }
         }
     }

@@ -9,6 +9,7 @@ use telemetry::metrics::{Counter, Desc, Histogram, Registry, Stability, Unit};
 
 labels!(pub(crate) Outcome { result });
 labels!(pub(crate) Username { username });
+labels!(pub(crate) Filter { filter });
 
 const BOUNDS: &[f64] = &[
     0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
@@ -29,6 +30,10 @@ const EXPIRATION: &[f64] = &[
     7_776_000.0,
     15_552_000.0,
     31_104_000.0,
+];
+
+const FILTERS: &[f64] = &[
+    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0,
 ];
 
 /// Names that upstream counts one by one; all others are counted together, so that no name of a user gets out.
@@ -53,6 +58,37 @@ pub(crate) struct Access {
     no_opinion: Attempts,
     error: Attempts,
     expiration: Histogram,
+    filters: Filters,
+}
+
+/// How long a request spends before its handler, by upstream's names of what it passes there.
+#[derive(Debug)]
+struct Filters {
+    authentication: Histogram,
+    impersonation: Histogram,
+    limit: Histogram,
+    authorization: Histogram,
+}
+
+impl Filters {
+    fn new(registry: &Registry) -> Self {
+        let filters = registry.histogram::<Filter<'_>>(
+            Desc::new(
+                "apiserver_request_filter_duration_seconds",
+                Stability::Alpha,
+                "Seconds that a request spent in what stands before its handler.",
+            ),
+            Unit::Seconds,
+            FILTERS,
+        );
+        let of = |filter| filters.with(&Filter { filter });
+        Self {
+            authentication: of("authentication"),
+            impersonation: of("constrainedimpersonation"),
+            limit: of("priorityandfairness"),
+            authorization: of("authorization"),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -134,11 +170,13 @@ impl Access {
             no_opinion: authorized("no-opinion"),
             error: authorized("error"),
             expiration: expiration.with(&()),
+            filters: Filters::new(registry),
         }
     }
 
     /// Times are in nanoseconds.
     pub(crate) fn authenticated(&self, who: Authenticated<'_>, took: u64) {
+        self.filters.authentication.observe_value(took);
         let user = match who {
             Authenticated::As(user) => user,
             Authenticated::Not => return self.failure.note(took),
@@ -160,9 +198,21 @@ impl Access {
         self.expiration.observe(Duration::from_secs(seconds));
     }
 
+    pub(crate) fn impersonated(&self, took: u64) {
+        self.filters.impersonation.observe_value(took);
+    }
+
+    /// There was a place for the request.
+    pub(crate) fn placed(&self, took: u64) {
+        self.filters.limit.observe_value(took);
+    }
+
     pub(crate) fn authorized(&self, decision: &Decision, took: u64) {
         let attempts = match decision.verdict {
-            Verdict::Allow => &self.allowed,
+            Verdict::Allow => {
+                self.filters.authorization.observe_value(took);
+                &self.allowed
+            }
             _ if decision.error.is_some() => &self.error,
             Verdict::Deny => &self.denied,
             Verdict::NoOpinion => &self.no_opinion,

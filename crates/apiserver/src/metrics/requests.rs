@@ -11,7 +11,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use telemetry::Ids;
-use telemetry::metrics::{Counter, Family, Registry, Timer};
+use telemetry::metrics::{Counter, Family, Gauge, Registry, Timer};
 
 use super::body;
 use crate::body::Body;
@@ -22,18 +22,23 @@ use crate::{documents, verbs};
 pub(crate) use series::{RowSeries, Series};
 
 use labels::Reported;
-use series::{Families, Terminated};
+use series::{Deprecated, Families, Terminated};
 
 #[derive(Debug)]
 pub(crate) struct Requests {
     families: Families,
     terminations: Family<Terminated<'static>, Counter>,
+    deprecated: Family<Deprecated<'static>, Gauge>,
 }
 
 /// What is known of a request while it is served.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub started: Timer,
+    /// When the last station was passed, in nanoseconds since the start.
+    passed: u64,
+    /// What is asked for is on its way out.
+    pub deprecated: bool,
     /// None if nobody was there to handle it.
     pub series: Option<Arc<Series>>,
     /// Of the time, what webhooks took, in nanoseconds.
@@ -46,10 +51,20 @@ impl Tally {
     pub(crate) fn start() -> Self {
         Self {
             started: Timer::start(),
+            passed: 0,
+            deprecated: false,
             series: None,
             waited: 0,
             own: false,
         }
+    }
+
+    /// Nanoseconds since the last station, or the start.
+    pub(crate) fn lap(&mut self) -> u64 {
+        let now = self.started.nanos();
+        let took = now.saturating_sub(self.passed);
+        self.passed = now;
+        took
     }
 
     /// Counts the request when all of its answer is on its way.
@@ -102,6 +117,7 @@ impl Requests {
         Self {
             families: Families::new(registry),
             terminations: series::terminations(registry),
+            deprecated: series::deprecated(registry),
         }
     }
 
@@ -132,6 +148,19 @@ impl Requests {
         let reported = Reported::unhandled(info, parts, served);
         self.families.total(&reported, code).inc();
         self.terminated(&reported, code);
+    }
+
+    /// Notes that somebody still uses what is on its way out. No built-in API has a version that it goes with.
+    pub(crate) fn deprecated(&self, ask: &Ask<'_>) {
+        let row = &ask.resource;
+        let used = self.deprecated.with(&Deprecated {
+            group: &row.group,
+            removed_release: "",
+            resource: &row.plural,
+            subresource: &ask.info.subresource,
+            version: &row.version,
+        });
+        used.set(1);
     }
 
     /// Counts a request that took too long.

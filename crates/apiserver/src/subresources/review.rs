@@ -12,7 +12,7 @@ use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
-use crate::{clock, object, respond, show, verbs};
+use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -21,12 +21,12 @@ pub(super) async fn create(
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
-    let mut review = verbs::read(api, ask, body).await?;
-    if options.dry_run {
+    let (mut review, _) = verbs::read(api, ask, body).await?;
+    let kind = &*ask.resource.kind;
+    if options.dry_run && kind != "SelfSubjectReview" {
         // A question has no effect either way.
         return answer(accepted, &review);
     }
-    let kind = &*ask.resource.kind;
     let metadata = object::metadata(&mut review)?;
     metadata.remove("namespace");
     object::forget_system_fields(metadata);
@@ -51,8 +51,10 @@ pub(super) async fn create(
             review::token_status(&found)
         }
         "SelfSubjectReview" => review::self_subject_status(ask.user),
-        "SelfSubjectRulesReview" => review::rules_status(&api.rbac, ask.user, &review, false)
-            .map_err(Status::bad_request)?,
+        "SelfSubjectRulesReview" => {
+            review::rules_status(&api.rbac, ask.user, &review, api.settings.node_mode)
+                .map_err(Status::bad_request)?
+        }
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             access(api, ask, &review, kind).await?
         }
@@ -72,7 +74,7 @@ pub(super) async fn create(
 }
 
 fn answer(accepted: crate::negotiate::Accepted, review: &Value) -> Result<Response<Body>, Status> {
-    let body = show::encode(review, accepted)?;
+    let body = traced::serialize(|| show::encode(review, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }

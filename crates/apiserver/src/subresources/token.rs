@@ -172,17 +172,24 @@ fn bound(
     };
     let text = |field: &str| reference.str_at(&[field]).unwrap_or_default();
     let (kind, name, uid) = (text("kind"), text("name"), text("uid"));
-    let (plural, at) = match (text("apiVersion"), kind) {
-        ("v1", "Pod") => ("pods", namespace),
-        ("v1", "Secret") => ("secrets", namespace),
-        ("v1", "Node") => ("nodes", ""),
-        (version, _) => {
-            return Err(Status::bad_request(format!(
-                "cannot bind token to object of type {}",
-                of_go(version, kind)
-            )));
-        }
+    let version = text("apiVersion");
+    let (plural, at) = match kind {
+        // Of the core group, at whichever version.
+        _ if version.contains('/') => ("", ""),
+        "Pod" => ("pods", namespace),
+        "Secret" => ("secrets", namespace),
+        "Node" => ("nodes", ""),
+        _ => ("", ""),
     };
+    if plural.is_empty() {
+        return Err(Status::bad_request(format!(
+            "cannot bind token to object of type {}",
+            of_go(version, kind)
+        )));
+    }
+    if name.is_empty() {
+        return Err(Status::bad_request("Name parameter required."));
+    }
     let resource = GroupResource::new("", plural);
     let found = api
         .find("", plural, at, name)

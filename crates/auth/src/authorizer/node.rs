@@ -1,35 +1,32 @@
 //! The Node mode: what a kubelet may do, narrowed to what concerns its own node.
 //!
-//! Which objects concern a node is asked of a [`NodeGraph`], for one an [`ObjectGraph`](super::ObjectGraph); without
-//! one, nothing that depends on it is allowed. The verbs, the names and the reasons are upstream's; access that needs
-//! a feature that is off in 1.37 is refused.
+//! Which objects concern a node is asked of an [`ObjectGraph`]. The verbs, the names and the reasons are upstream's;
+//! access that needs a feature that is off in 1.37 is refused.
 
-use super::{Answer, Authorizer, Decision};
+use std::sync::Arc;
+
+use meta::selector::FieldSelector;
+
+use super::{Answer, Authorizer, Decision, ObjectGraph};
+use crate::Attributes;
 use crate::quote::quote;
 use crate::rbac::Rule;
-use crate::{Attributes, user};
-
-/// Knows which objects are used by the pods of a node.
-pub trait NodeGraph: Send + Sync {
-    fn related(&self, node: &str, resource: &str, namespace: &str, name: &str) -> bool;
-}
 
 /// The mode for `system:nodes`; all others it has no opinion on.
 pub struct Node {
-    graph: Option<Box<dyn NodeGraph>>,
+    graph: Arc<ObjectGraph>,
     /// What does not depend on the node.
     rules: Vec<Rule>,
 }
 
 impl Node {
     /// The rules are those of the bootstrap `ClusterRole` `system:node`.
-    pub fn new(graph: Option<Box<dyn NodeGraph>>, rules: Vec<Rule>) -> Self {
+    pub fn new(graph: Arc<ObjectGraph>, rules: Vec<Rule>) -> Self {
         Self { graph, rules }
     }
 
     fn decide(&self, attributes: &Attributes) -> Result<(), String> {
-        let name = attributes.user.name.strip_prefix(user::NODE_PREFIX);
-        let Some(node) = name.filter(|_| attributes.user.in_group(user::NODES)) else {
+        let Some(node) = attributes.user.node() else {
             return Err(String::new());
         };
         if node.is_empty() {
@@ -71,9 +68,8 @@ impl Node {
         if it.name.is_empty() {
             return refuse("No Object name found");
         }
-        if let Some(graph) = &self.graph
-            && graph.related(node, it.resource, it.namespace, it.name)
-        {
+        let graph = &self.graph;
+        if graph.related(node, it.resource, it.namespace, it.name) {
             return Ok(());
         }
         Err(format!(
@@ -228,13 +224,11 @@ fn own_node(node: &str, it: &Attributes) -> Result<(), String> {
     }
 }
 
-/// Whether a field selector's text demands that the field equals the value.
+/// Whether a field selector demands that the field equals the value.
 fn selects(selector: &str, field: &str, value: &str) -> bool {
-    selector.split(',').any(|term| {
-        let rest = term.trim().strip_prefix(field);
-        let rest = rest.and_then(|rest| rest.strip_prefix("==").or(rest.strip_prefix('=')));
-        rest == Some(value)
-    })
+    let selector = FieldSelector::parse(selector).unwrap_or_default();
+    let mut terms = selector.terms().iter();
+    terms.any(|it| !it.negated && it.field == field && it.value == value)
 }
 
 fn allow_if(condition: bool, otherwise: &str) -> Result<(), String> {
@@ -247,19 +241,24 @@ fn refuse(reason: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use json::json;
+
     use super::*;
     use crate::User;
 
-    struct Uses;
-    impl NodeGraph for Uses {
-        fn related(&self, node: &str, resource: &str, namespace: &str, name: &str) -> bool {
-            (node, namespace, name) == ("n", "ns", "mine") && resource != "serviceaccounts"
-        }
+    fn graph() -> Arc<ObjectGraph> {
+        let graph = ObjectGraph::new();
+        let pod = json!({
+            "metadata": {"name": "p", "namespace": "ns"},
+            "spec": {"nodeName": "n", "imagePullSecrets": [{"name": "mine"}]},
+        });
+        graph.put("pods", &pod);
+        Arc::new(graph)
     }
 
     #[test]
     fn a_kubelet_sees_what_is_its_own() {
-        let mode = Node::new(Some(Box::new(Uses)), Vec::new());
+        let mode = Node::new(graph(), Vec::new());
         let kubelet = User::new("system:node:n", &["system:nodes"]);
         let other = User::new("system:node:n", &[]);
         let ask = |verb, group, resource| Attributes::resource(&kubelet, verb, group, resource);
@@ -307,6 +306,16 @@ mod tests {
                 "can only list/watch pods with spec.nodeName field selector",
             ),
             (selected("status.phase!=Failed,spec.nodeName==n"), true, ""),
+            (
+                selected("spec.nodeName!=n"),
+                false,
+                "can only list/watch pods with spec.nodeName field selector",
+            ),
+            (
+                selected("metadata.name=a\\,spec.nodeName=n"),
+                false,
+                "can only list/watch pods with spec.nodeName field selector",
+            ),
             (
                 ask("update", "coordination.k8s.io", "leases")
                     .namespace("kube-node-lease")

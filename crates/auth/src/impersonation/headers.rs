@@ -47,7 +47,7 @@ pub fn wanted<'a>(
 }
 
 /// Percent-decoded; as it is where that does not work.
-fn unescape(key: &str) -> String {
+pub(crate) fn unescape(key: &str) -> String {
     let mut out = Vec::with_capacity(key.len());
     let mut rest = key.as_bytes();
     while let [first, after @ ..] = rest {

@@ -4,11 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use json::Value;
 
+use super::PkiError;
 use super::authority::{BACKDATE, CertificateAuthority, YEAR};
 use super::issue::Template;
 use super::request::CertificateRequest;
-use super::{PkiError, USAGES};
-use crate::fault::Fault;
 use crate::rbac::strings;
 
 pub const SIGNERS: [&str; 4] = [
@@ -189,41 +188,4 @@ fn allow(condition: bool, otherwise: &str) -> Result<(), String> {
     } else {
         Err(otherwise.to_owned())
     }
-}
-
-/// What is wrong with a new `CertificateSigningRequest` that its schema cannot tell.
-pub fn validate_request(csr: &Value) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    if let Err(error) = request_of(csr) {
-        let request = csr.str_at(&["spec", "request"]).unwrap_or_default();
-        faults.push(Fault::invalid("spec.request", request, &error.to_string()));
-    }
-    let usages = strings(csr.at(&["spec", "usages"]));
-    if usages.is_empty() {
-        faults.push(Fault::required("spec.usages", ""));
-    }
-    for (at, usage) in usages.iter().enumerate() {
-        if !USAGES.contains(&&**usage) {
-            let field = format!("spec.usages[{at}]");
-            faults.push(Fault::not_supported(&field, usage, &USAGES));
-        }
-    }
-    for (at, usage) in usages.iter().enumerate() {
-        if usages[..at].contains(usage) {
-            faults.push(Fault::duplicate(&format!("spec.usages[{at}]"), usage));
-        }
-    }
-    let signer = csr.str_at(&["spec", "signerName"]).unwrap_or_default();
-    if signer == "kubernetes.io/legacy-unknown" {
-        let detail = "the legacy signerName is not allowed via this API version";
-        faults.push(Fault::invalid("spec.signerName", signer, detail));
-    }
-    let seconds = csr
-        .at(&["spec", "expirationSeconds"])
-        .and_then(Value::as_i64);
-    if let Some(seconds) = seconds.filter(|it| *it < MIN_DURATION) {
-        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
-        faults.push(Fault::invalid("spec.expirationSeconds", seconds, detail));
-    }
-    faults
 }

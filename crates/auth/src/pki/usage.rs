@@ -37,33 +37,6 @@ const TABLE: [(&str, Usage); 23] = [
     ),
 ];
 
-/// All names, sorted, as a refusal lists them.
-pub const USAGES: [&str; 23] = [
-    "any",
-    "cert sign",
-    "client auth",
-    "code signing",
-    "content commitment",
-    "crl sign",
-    "data encipherment",
-    "decipher only",
-    "digital signature",
-    "email protection",
-    "encipher only",
-    "ipsec end system",
-    "ipsec tunnel",
-    "ipsec user",
-    "key agreement",
-    "key encipherment",
-    "microsoft sgc",
-    "netscape sgc",
-    "ocsp signing",
-    "s/mime",
-    "server auth",
-    "signing",
-    "timestamping",
-];
-
 #[derive(Clone, Copy)]
 enum Usage {
     Bit(u8),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use json::{Object, Value};
+use meta::selector::{FieldSelector, LabelSelector};
 
 use crate::authorizer::{Decision, Verdict};
 use crate::fault::Fault;
@@ -129,7 +130,12 @@ fn selector_text(selector: &Value, key: &str) -> (String, bool) {
         .str_at(&["rawSelector"])
         .filter(|it| !it.is_empty())
     {
-        return (raw.to_owned(), true);
+        let reads = match key {
+            "fieldSelector" => FieldSelector::parse(raw).is_ok(),
+            _ => LabelSelector::parse(raw).is_ok(),
+        };
+        let text = if reads { raw } else { "" };
+        return (text.to_owned(), reads);
     }
     let requirements = selector.get("requirements").and_then(Value::as_array);
     let (mut terms, mut complete) = (Vec::new(), true);

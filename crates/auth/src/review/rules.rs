@@ -3,7 +3,7 @@
 use json::{Object, Value};
 
 use crate::quote::aggregate;
-use crate::{Rbac, User, user};
+use crate::{Rbac, User};
 
 /// The `status`, or the text of a `BadRequest`. With the Node mode on, that of a node is not complete.
 pub fn rules_status(
@@ -17,7 +17,7 @@ pub fn rules_status(
         return Err("no namespace on request");
     }
     let (rules, mut errors) = rbac.rules_for(user, namespace);
-    let node = node_mode && user.name.starts_with(user::NODE_PREFIX) && user.in_group(user::NODES);
+    let node = node_mode && user.node().is_some();
     if node {
         errors.push("node authorizer does not support user rule resolution".to_owned());
     }

@@ -15,7 +15,7 @@ fn each_network_has_its_way() {
          - name: etcd\n  connection:\n    proxyProtocol: Direct\n",
     );
     let found = found.unwrap();
-    let way = |network| format!("{:?}", found.dialer(network).0);
+    let way = |network| format!("{:?}", found.dialer(network).proxy);
     assert_eq!(way(Network::ControlPlane), r#"Some(Unix("/a.sock"))"#);
     assert_eq!(
         way(Network::Cluster),
@@ -96,7 +96,7 @@ fn mistakes_are_told_in_upstreams_words() {
         ),
         (
             one("{proxyProtocol: GRPC, transport: {uds: {udsName: /a}}}"),
-            r#"failed to setup egress selector: failed to create dialer for egressSelection "cluster": GRPC, konnectivity's tunnel, is not supported: use HTTPConnect"#.to_owned(),
+            r#"failed to setup egress selector: failed to create dialer for egressSelection "cluster": proxyProtocol GRPC, konnectivity's tunnel, is not supported: use HTTPConnect"#.to_owned(),
         ),
     ];
     for (text, want) in cases {

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 
 pub(super) const INDEX: &str = "internal.config.kubernetes.io/index";
 pub(super) const PATH: &str = "internal.config.kubernetes.io/path";
-const ID: &str = "internal.config.kubernetes.io/id";
+pub(super) const ID: &str = "internal.config.kubernetes.io/id";
 pub(super) const LEGACY_INDEX: &str = "config.kubernetes.io/index";
 pub(super) const LEGACY_PATH: &str = "config.kubernetes.io/path";
-const LEGACY_ID: &str = "config.k8s.io/id";
+pub(super) const LEGACY_ID: &str = "config.k8s.io/id";
 
 const METADATA: &str = "metadata";
 const ANNOTATIONS: &str = "annotations";

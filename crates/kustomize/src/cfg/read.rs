@@ -6,7 +6,7 @@ use super::annotations as notes;
 use crate::edit::glob_matches;
 use crate::error::{Error, Result, Wrap as _};
 use crate::fs::{EntryKind, FileSystem, exists};
-use crate::node::split_documents;
+use crate::node::{split_documents, unix_lines};
 use crate::paths;
 
 #[derive(Clone, Copy, Default)]
@@ -15,6 +15,8 @@ pub(super) struct Reader<'a> {
     /// Directories that have it are not looked into.
     pub(super) package_file: &'static str,
     pub(super) omit_annotations: bool,
+    /// Whether files of JSON are read too.
+    pub(super) json: bool,
 }
 
 const IGNORE_FILE: &str = ".krmignore";
@@ -23,6 +25,13 @@ impl Reader<'_> {
     /// Documents; a single list is taken apart.
     pub(super) fn text(self, text: &[u8]) -> Result<Vec<Node>> {
         self.documents(text, None)
+    }
+
+    /// The same, and the results that a list of resources has.
+    pub(super) fn list(self, text: &[u8]) -> Result<(Vec<Node>, Option<Node>)> {
+        let whole = yaml::parse_first(text).ok().flatten();
+        let results = whole.and_then(|it| it.get("results").cloned());
+        Ok((self.text(text)?, results))
     }
 
     /// A file, or all files in a directory and below.
@@ -70,7 +79,12 @@ impl Reader<'_> {
 
     fn file(self, fs: &dyn FileSystem, root: &str, path: &str, all: &mut Vec<Node>) -> Result<()> {
         let extension = path.rsplit_once('.').map(|(_, it)| it);
-        if !matches!(extension, Some("yaml" | "yml")) {
+        let wanted = match extension {
+            Some("yaml" | "yml") => true,
+            Some("json") => self.json,
+            _ => false,
+        };
+        if !wanted {
             return Ok(());
         }
         let at = paths::join(root, path);
@@ -85,6 +99,7 @@ impl Reader<'_> {
     /// `path` is that of a file.
     fn documents(self, text: &[u8], path: Option<&str>) -> Result<Vec<Node>> {
         let text = String::from_utf8_lossy(text);
+        let text = unix_lines(&text);
         let texts = split_documents(&text)?;
         let mut all = Vec::new();
         let mut index = 0;

@@ -97,8 +97,10 @@ impl FileSystem for Disk {
     }
 
     fn remove_all(&self, path: &str) {
-        // What stays behind is in the system's temporary directory.
-        _ = fs::remove_dir_all(path);
+        // What stays behind of a checkout is in the system's temporary directory.
+        if fs::remove_dir_all(path).is_err() {
+            _ = fs::remove_file(path);
+        }
     }
 
     fn entries(&self, directory: &str) -> Result<Vec<Entry>, Error> {

@@ -1,12 +1,13 @@
 //! From text to trees: documents are cut as kyaml cuts them, aliases and merge keys are replaced by what they stand for.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use json::Text;
-use yaml::Anchors;
+use yaml::{Anchors, Place};
 
 use super::shared::MAX_COLUMN;
-use super::{Data, Node, Tag};
+use super::{Data, Node, Style, Tag};
 use crate::error::{Error, Result};
 
 /// How deep a tree may be: nothing real comes near, and what recurses here stays within any stack.
@@ -40,18 +41,21 @@ pub(crate) fn check_depth(path: usize, value: &Node) -> Result<()> {
     Err(Error::from(yaml::Error::TooDeep(MAX_DEPTH)))
 }
 
-/// The texts between lines that start with `---`.
-pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
-    let text = if text.contains("\r\n") {
-        text.replace("\r\n", "\n")
+/// With line breaks as kyaml has them before it cuts.
+pub(crate) fn unix_lines(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        text.replace("\r\n", "\n").into()
     } else {
-        text.to_owned()
-    };
+        text.into()
+    }
+}
+
+/// The texts between lines that start with `---`.
+pub(crate) fn split_documents(text: &str) -> Result<Vec<&str>> {
     let mut documents = Vec::new();
     let mut start = 0;
-    let mut from = 0;
-    while let Some(found) = text[from..].find("\n---") {
-        let at = from + found;
+    while let Some(found) = text[start..].find("\n---") {
+        let at = start + found;
         let Some(length) = text[at + 1..].find('\n') else {
             break;
         };
@@ -65,18 +69,20 @@ pub(crate) fn split_documents(text: &str) -> Result<Vec<String>> {
             )));
         }
         // The line break before the dashes belongs to the document.
-        documents.push(format!("{}\n", &text[start..at]));
+        documents.push(&text[start..=at]);
         start = end;
-        from = end;
     }
     if !text.is_empty() {
-        documents.push(text[start..].to_owned());
+        documents.push(&text[start..]);
     }
     Ok(documents)
 }
 
 /// The first document of a text; nothing if there is none, or if it is null.
 pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
+    if let Some(node) = yaml::parse_common(text, Nodes) {
+        return Ok(Some(node));
+    }
     let document = yaml::parse_first(text.as_bytes())
         .map_err(|error| Error::new(format!("MalformedYAMLError: {error}")))?;
     match document {
@@ -103,6 +109,35 @@ pub(super) fn load(document: &yaml::Node, text: &str) -> Result<Option<Node>> {
         following: 0,
     };
     loader.node(root, 0).map(Some)
+}
+
+/// Makes nodes of a text without the tree in between.
+struct Nodes;
+
+impl yaml::Builder for Nodes {
+    type Node = Node;
+
+    fn scalar(&mut self, text: &str, tag: &'static str, style: Style, place: Place) -> Node {
+        node(Data::Scalar(text.into()), tag_of(tag), style, place)
+    }
+
+    fn sequence(&mut self, items: Vec<Node>, style: Style, place: Place) -> Node {
+        node(Data::Seq(items), Tag::Seq, style, place)
+    }
+
+    fn mapping(&mut self, pairs: Vec<(Node, Node)>, style: Style, place: Place) -> Node {
+        node(Data::Map(pairs), Tag::Map, style, place)
+    }
+}
+
+fn node(data: Data, tag: Tag, style: Style, place: Place) -> Node {
+    Node {
+        data,
+        line: place.line,
+        column: u16::try_from(place.column).map_or(MAX_COLUMN, |it| it.min(MAX_COLUMN)),
+        tag,
+        style,
+    }
 }
 
 struct Loader<'a> {
@@ -139,13 +174,11 @@ impl<'a> Loader<'a> {
             }
             yaml::Kind::Mapping | yaml::Kind::Document => Data::Map(self.pairs(node, depth)?),
         };
-        Ok(Node {
-            data,
+        let place = Place {
             line: node.line,
-            column: u16::try_from(node.column).map_or(MAX_COLUMN, |it| it.min(MAX_COLUMN)),
-            tag: tag(&node.tag),
-            style: node.style,
-        })
+            column: node.column,
+        };
+        Ok(self::node(data, tag_of(&node.tag), node.style, place))
     }
 
     fn pairs(&mut self, node: &'a yaml::Node, depth: usize) -> Result<Vec<(Node, Node)>> {
@@ -211,14 +244,14 @@ impl<'a> Loader<'a> {
     }
 }
 
-fn tag(tag: &str) -> Tag {
-    match tag {
+fn tag_of(name: &str) -> Tag {
+    match name {
+        "!!str" => Tag::Str,
         "" => Tag::None,
         "!!null" => Tag::Null,
         "!!bool" => Tag::Bool,
         "!!int" => Tag::Int,
         "!!float" => Tag::Float,
-        "!!str" => Tag::Str,
         "!!timestamp" => Tag::Timestamp,
         "!!binary" => Tag::Binary,
         "!!merge" => Tag::Merge,

@@ -4,14 +4,13 @@
 use yaml::{Shape, Tree};
 
 use super::load::load;
-use super::to_json::{has_duplicates, is_key, is_simple_int, is_string, is_unstable, tag_name};
+use super::to_json::{is_key, is_simple_int, is_string, is_unstable, tag_name};
 use super::{Data, Node, Tag, to_yaml};
 use crate::error::Result;
 
 /// Appends one document.
 pub(crate) fn write(node: &Node, out: &mut Vec<u8>) -> Result<()> {
-    if is_direct(node, true, &is_unstable) {
-        yaml::write_value(out, node);
+    if yaml::write_tree(out, node, Read::Once) {
         return Ok(());
     }
     let text = to_yaml(node);
@@ -22,51 +21,52 @@ pub(crate) fn write(node: &Node, out: &mut Vec<u8>) -> Result<()> {
     let value = document.to_value()?;
     match load(&document, &text)? {
         // A value has no place for integers beyond int64; a node does.
-        Some(node) if is_direct(&node, true, &|_, _| false) => yaml::write_value(out, &node),
+        Some(node) if yaml::write_tree(out, &node, Read::Again) => {}
         _ => yaml::write_value(out, &value),
     }
     Ok(())
 }
 
-fn is_direct(node: &Node, root: bool, is_odd: &impl Fn(&Node, &str) -> bool) -> bool {
-    match &node.data {
-        Data::Scalar(text) => {
-            let is_json = |tag| yaml::scalar_shape::<Node>(tag, text).is_some();
-            !is_odd(node, text)
-                && (is_string(node, text)
-                    || node.tag == Tag::Int && is_simple_int(text)
-                    || tag_name(node.tag).is_some_and(is_json))
-        }
-        Data::Seq(items) => items.iter().all(|item| is_direct(item, false, is_odd)),
-        Data::Map(pairs) => {
-            let fits = |(key, value): &(Node, Node)| match &key.data {
-                Data::Scalar(text) => is_key(key, text, root) && is_direct(value, false, is_odd),
-                _ => false,
-            };
-            pairs.iter().all(fits) && !has_duplicates(pairs, |(key, _)| key.raw())
-        }
-    }
+/// Whether a tree comes from what kyaml wrote, so that nothing changes once more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    Once,
+    Again,
 }
 
-/// For what was found to be direct.
 impl Tree for Node {
-    fn shape(&self) -> Shape<'_, Self> {
+    type Context = Read;
+
+    fn shape<'a>(
+        &'a self,
+        read: Read,
+        is_root: bool,
+        pairs: &mut Vec<(&'a str, &'a Self)>,
+    ) -> Option<Shape<'a, Self>> {
         match &self.data {
-            Data::Scalar(text) if is_string(self, text) => Shape::String(text.as_str().into()),
-            Data::Scalar(text) if self.tag == Tag::Int && is_simple_int(text) => {
-                Shape::Plain(text.as_str().into())
+            Data::Scalar(text) => {
+                if read == Read::Once && is_unstable(self, text) {
+                    None
+                } else if is_string(self, text) {
+                    Some(Shape::String(text.as_str().into()))
+                } else if self.tag == Tag::Int && is_simple_int(text) {
+                    Some(Shape::Plain(text.as_str().into()))
+                } else {
+                    yaml::scalar_shape(tag_name(self.tag)?, text)
+                }
             }
-            Data::Scalar(text) => tag_name(self.tag)
-                .and_then(|tag| yaml::scalar_shape(tag, text))
-                .unwrap_or(Shape::String(text.as_str().into())),
-            Data::Seq(items) => Shape::Items(items),
-            Data::Map(pairs) => {
-                let pairs = pairs.iter();
-                Shape::Pairs(
-                    pairs
-                        .map(|(key, value)| (key.raw().as_str(), value))
-                        .collect(),
-                )
+            Data::Seq(items) => Some(Shape::Items(items)),
+            Data::Map(all) => {
+                for (key, value) in all {
+                    let Data::Scalar(text) = &key.data else {
+                        return None;
+                    };
+                    if !is_key(key, text, is_root) {
+                        return None;
+                    }
+                    pairs.push((text.as_str(), value));
+                }
+                Some(Shape::Pairs)
             }
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn is_key(key: &Node, text: &str, root: bool) -> bool {
     root && key.tag != Tag::Null && key.tag != Tag::Merge || is_string(key, text)
 }
 
-pub(super) fn has_duplicates<T>(pairs: &[T], key: impl Fn(&T) -> &str) -> bool {
+fn has_duplicates<T>(pairs: &[T], key: impl Fn(&T) -> &str) -> bool {
     const FEW: usize = 12;
     if pairs.len() <= FEW {
         let mut rest = pairs;

@@ -7,7 +7,7 @@ use super::Target;
 use crate::error::Error;
 use crate::explain::Cause;
 use crate::loader::Loader;
-use crate::node::{parse_document, split_documents};
+use crate::node::{parse_document, split_documents, unix_lines};
 use crate::plugin::Asked;
 use crate::resmap::ResMap;
 use crate::resource::Resource;
@@ -90,8 +90,9 @@ pub(super) fn record_file(map: &mut ResMap, loader: &Loader<'_>, path: &str) {
     let text = loader.load_text(path).unwrap_or_default();
     let mut lines = HashMap::new();
     let mut before = 0;
+    let text = unix_lines(&text);
     for document in split_documents(&text).unwrap_or_default() {
-        if let Ok(Some(node)) = parse_document(&document) {
+        if let Ok(Some(node)) = parse_document(document) {
             lines.insert(Resource::new(node).current_id(), before);
         }
         // And the separator.

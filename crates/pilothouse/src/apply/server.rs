@@ -1,23 +1,17 @@
 //! The server that objects go to: which paths its kinds have, and what it says to an object.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use bytes::Bytes;
-use client::{Answer, Client};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{Method, Request, StatusCode, Uri};
+use anyhow::anyhow;
+use client::Answer;
+use http::{Method, StatusCode};
 use json::Value;
 
-use super::access::Access;
+use crate::access::{Access, Connection, encode};
 
-/// Webhooks may take thirty seconds of it.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a kind may take to be served after its definition was applied.
 const SOON: Duration = Duration::from_secs(30);
-const AGENT: &str = concat!("pilothouse/", env!("CARGO_PKG_VERSION"));
 
 /// In kubectl's form.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +39,7 @@ impl Resource {
 
 #[derive(Debug)]
 pub(super) struct Server {
-    client: Client,
-    base: String,
-    headers: Vec<(String, String)>,
+    connection: Connection,
     /// By version and kind.
     resources: BTreeMap<String, BTreeMap<String, Resource>>,
     warned: BTreeSet<String>,
@@ -56,18 +48,8 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn new(access: &Access) -> anyhow::Result<Self> {
-        let url: Uri = access
-            .server
-            .parse()
-            .with_context(|| access.server.clone())?;
-        let mut headers = access.headers.clone();
-        if let Some(token) = &access.token {
-            headers.push((AUTHORIZATION.to_string(), format!("Bearer {token}")));
-        }
         Ok(Self {
-            client: Client::new(&url, &access.trust, TIMEOUT)?,
-            base: access.server.trim_end_matches('/').to_owned(),
-            headers,
+            connection: Connection::new(access)?,
             resources: BTreeMap::new(),
             warned: BTreeSet::new(),
             warnings: Vec::new(),
@@ -106,7 +88,8 @@ impl Server {
     }
 
     async fn discover(&mut self, api_version: &str) -> anyhow::Result<BTreeMap<String, Resource>> {
-        let answer = self.ask(Method::GET, &root(api_version), None).await?;
+        let path = root(api_version);
+        let answer = self.connection.ask(Method::GET, &path, None).await?;
         if answer.status == StatusCode::NOT_FOUND {
             return Ok(BTreeMap::new());
         }
@@ -134,7 +117,10 @@ impl Server {
         object: &Value,
     ) -> anyhow::Result<()> {
         let path = format!("{path}?{query}");
-        let answer = self.ask(Method::PATCH, &path, Some(object)).await?;
+        // JSON is YAML.
+        let body = ("application/apply-patch+yaml", json::to_vec(object).into());
+        let answer = self.connection.ask(Method::PATCH, &path, Some(body));
+        let answer = answer.await?;
         for value in answer.headers.get_all("warning") {
             let text = value.to_str().unwrap_or_default();
             // 299 - "text"
@@ -146,29 +132,6 @@ impl Server {
         }
         understood(&answer).map(drop)
     }
-
-    async fn ask(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> anyhow::Result<Answer> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base))
-            .header(ACCEPT, "application/json")
-            .header(USER_AGENT, AGENT);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        if body.is_some() {
-            // JSON is YAML.
-            request = request.header(CONTENT_TYPE, "application/apply-patch+yaml");
-        }
-        let body = body.map(json::to_vec).unwrap_or_default();
-        let request = request.body(Bytes::from(body))?;
-        Ok(self.client.send(request).await?)
-    }
 }
 
 fn root(api_version: &str) -> String {
@@ -177,19 +140,6 @@ fn root(api_version: &str) -> String {
     } else {
         format!("/api/{api_version}")
     }
-}
-
-/// A part of a path or query: all but the unreserved is encoded.
-pub(super) fn encode(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }
 
 fn understood(answer: &Answer) -> anyhow::Result<Value> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, ensure};
+use auth::RequestHeader;
 use auth::authorizer::Mode;
 use auth::token_file::StaticTokens;
 use clap::{ArgAction, Args};
@@ -35,6 +36,92 @@ pub(crate) struct Access {
         default_value = "Node,RBAC"
     )]
     authorization_mode: Vec<String>,
+    #[command(flatten)]
+    proxies: Proxies,
+}
+
+/// Proxies that authenticate, and say in headers who asks.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "they are the flags' names")]
+struct Proxies {
+    /// Authorities whose certificates make a client a proxy that says in headers who asks
+    #[arg(long, value_name = "FILE")]
+    requestheader_client_ca_file: Option<PathBuf>,
+    /// Common names of those proxies [default: all that the authorities sign]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    requestheader_allowed_names: Vec<String>,
+    /// Headers for the user's name, the usual one is X-Remote-User
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    requestheader_username_headers: Vec<String>,
+    /// Headers for the user's uid, X-Remote-Uid among them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    requestheader_uid_headers: Vec<String>,
+    /// Headers for groups, the usual one is X-Remote-Group
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    requestheader_group_headers: Vec<String>,
+    /// What headers for all else begin with, the usual one is X-Remote-Extra-
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    requestheader_extra_headers_prefix: Vec<String>,
+}
+
+impl Proxies {
+    fn apply(&self, options: &mut Options) -> anyhow::Result<()> {
+        let names = |flag: &str, names: &[String]| {
+            let names: Vec<String> = names.iter().map(|it| it.trim().to_owned()).collect();
+            ensure!(
+                names.iter().all(|it| !it.is_empty()),
+                "--{flag}: there is an empty name in it"
+            );
+            Ok(names)
+        };
+        let headers = RequestHeader {
+            allowed_names: names(
+                "requestheader-allowed-names",
+                &self.requestheader_allowed_names,
+            )?,
+            username_headers: names(
+                "requestheader-username-headers",
+                &self.requestheader_username_headers,
+            )?,
+            uid_headers: names("requestheader-uid-headers", &self.requestheader_uid_headers)?,
+            group_headers: names(
+                "requestheader-group-headers",
+                &self.requestheader_group_headers,
+            )?,
+            extra_header_prefixes: names(
+                "requestheader-extra-headers-prefix",
+                &self.requestheader_extra_headers_prefix,
+            )?,
+        };
+        let mut uids = headers.uid_headers.iter();
+        ensure!(
+            headers.uid_headers.is_empty()
+                || uids.any(|it| it.eq_ignore_ascii_case("x-remote-uid")),
+            "--requestheader-uid-headers: X-Remote-Uid must be among them"
+        );
+        let Some(path) = &self.requestheader_client_ca_file else {
+            ensure!(
+                headers == RequestHeader::default(),
+                "--requestheader-* take a --requestheader-client-ca-file: without it no proxy is believed"
+            );
+            return Ok(());
+        };
+        let flag = "--requestheader-client-ca-file";
+        let pem = read(flag, path)?;
+        check_authorities(&pem).with_context(|| format!("{flag} {}", path.display()))?;
+        let own = options.files.authority.as_ref();
+        let own = own.map_or(&[][..], |it| it.certificate.as_bytes());
+        let shared =
+            auth::pki::overlap(&pem, own) || auth::pki::overlap(&pem, &options.client_authorities);
+        ensure!(
+            !shared || !headers.allowed_names.is_empty(),
+            "{flag} {}: the authority signs clients too, name the proxies with --requestheader-allowed-names or any client could speak for others",
+            path.display()
+        );
+        options.watched.proxies = Some(path.clone());
+        options.proxies = Some((pem, headers));
+        Ok(())
+    }
 }
 
 impl Access {
@@ -46,6 +133,7 @@ impl Access {
             options.client_authorities = pem;
             options.watched.client_authorities = Some(path.clone());
         }
+        self.proxies.apply(options)?;
         if let Some(path) = &self.token_auth_file {
             let text = read_text("--token-auth-file", path)?;
             options.tokens = StaticTokens::parse(&text)

@@ -85,7 +85,6 @@ const HINTS: &[(&str, &str)] = &[
     ("permit-*", LEAVE_OUT),
     ("profiling", LEAVE_OUT),
     ("proxy-client-*", "other API servers cannot be aggregated yet"),
-    ("requestheader-*", "authenticating proxies are not supported yet: let them impersonate"),
     ("runtime-config*", "all built-in APIs are served"),
     ("service-account-lookup", "leave it out: whether a token's account is still there is always checked"),
     ("service-account-signing-endpoint", "use --service-account-signing-key-file"),

@@ -4,15 +4,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
+use apiserver::pipeline::Api;
 use clap::{Args, ValueEnum};
 use egress::{Dialer, Network, Selector};
+use pilothouse::kyverno::Kyverno;
 use pilothouse::push::{Push, Wanted};
-use pilothouse::tracing::Tracing;
+use pilothouse::tracing::{Tracing, resource};
 use store_etcd::wire::{Dial, Stream};
 use telemetry::config::Environment;
+use telemetry::logs::{self, Field};
 use telemetry::metrics::Registry;
+use telemetry::recent::Recent;
 
-use super::value;
+use super::{Kept, kyverno, value};
+
+/// How often numbers are sent: to our own flags' collector, and as Kyverno does.
+const INTERVAL: Duration = Duration::from_secs(60);
+const KYVERNO_INTERVAL: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Traces and networks")]
@@ -23,20 +32,17 @@ pub(crate) struct Telemetry {
     /// Proxies to the networks of the control plane, the cluster and etcd
     #[arg(long, value_name = "FILE")]
     egress_selector_config_file: Option<PathBuf>,
-    /// Where numbers go: to /metrics, to the collector of traces
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "prometheus"
-    )]
+    /// Where numbers go: to /metrics, which is the default, to the collector of traces
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     metrics_exporter: Vec<MetricsExporter>,
-    /// How often they are sent to the collector
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = value::duration)]
-    metrics_export_interval: Duration,
+    /// How often they are sent to the collector; 1m unless it is given
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    metrics_export_interval: Option<Duration>,
     /// Where the log goes beside stderr
     #[arg(long, value_name = "WHERE", default_value = "none")]
     logs_exporter: LogsExporter,
+    #[command(flatten)]
+    kyverno: kyverno::Flags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,6 +58,17 @@ enum LogsExporter {
     Otlp,
 }
 
+/// All ways on which the server tells of itself, but for what can be read of it over its API.
+#[derive(Debug)]
+pub(crate) struct Outlets {
+    pub(crate) tracing: Option<Tracing>,
+    /// What is kept of traces, if anything is.
+    pub(crate) recent: Option<Arc<Recent>>,
+    push: Option<Push>,
+    scrape: Option<std::net::TcpListener>,
+    kyverno: Kyverno,
+}
+
 impl Telemetry {
     pub(crate) fn egress(&self) -> Result<Selector, egress::Error> {
         let file = self.egress_selector_config_file.as_deref();
@@ -60,44 +77,161 @@ impl Telemetry {
 
     /// Whether there is `/metrics`.
     pub(crate) fn serves_metrics(&self) -> bool {
-        self.metrics_exporter.contains(&MetricsExporter::Prometheus)
+        let shown = if self.metrics_exporter.is_empty() {
+            !self.kyverno.is_grpc()
+        } else {
+            self.metrics_exporter.contains(&MetricsExporter::Prometheus)
+        };
+        shown && !self.kyverno.disable_metrics
     }
 
-    /// What goes to the collector beside traces.
-    pub(crate) fn push(
+    /// Opens all that is asked for. Waits for nobody.
+    pub(crate) fn open(
+        &self,
+        kept: &Kept,
+        egress: &Selector,
+        registry: &Registry,
+    ) -> anyhow::Result<Outlets> {
+        let environment = Environment::of_process();
+        let instance = format!("apiserver-{}", apiserver::random::uid());
+        let mut kyverno = self.kyverno.read(registry);
+        let recent = kept.recent(registry)?;
+        let mut tracing = self.tracing(
+            &mut kyverno,
+            &environment,
+            egress,
+            &instance,
+            recent.as_ref(),
+        )?;
+        if let (None, Some(recent)) = (&tracing, &recent) {
+            tracing = Some(Tracing::keep(recent, kept.rate(), &environment, &instance)?);
+        }
+        if let Some(tracing) = &tracing {
+            tracing.observe(registry);
+        }
+        let wanted = self.wanted(tracing.as_ref(), &mut kyverno, &environment, egress)?;
+        let is_wanted = wanted.metrics.is_some() || wanted.logs.is_some();
+        let start = || Push::start(wanted, registry, &resource(&environment, &instance));
+        Ok(Outlets {
+            tracing,
+            recent,
+            push: is_wanted.then(start).transpose()?,
+            scrape: self.kyverno.listen()?,
+            kyverno,
+        })
+    }
+
+    /// To a collector, if one is named.
+    fn tracing(
+        &self,
+        kyverno: &mut Kyverno,
+        environment: &Environment,
+        egress: &Selector,
+        instance: &str,
+        recent: Option<&Arc<Recent>>,
+    ) -> anyhow::Result<Option<Tracing>> {
+        if let Some(file) = &self.tracing_config_file {
+            anyhow::ensure!(
+                !self.kyverno.enable_tracing,
+                "--tracing-config-file and --enableTracing both name a collector: give one of them"
+            );
+            let (environment, egress) = (environment.clone(), egress.clone());
+            return Tracing::start(file, environment, egress, instance, recent).map(Some);
+        }
+        if !self.kyverno.enable_tracing {
+            return Ok(None);
+        }
+        let ([traces, metrics, logs], to) = self.kyverno.tracing(environment, egress)?;
+        let tracing = Tracing::to(to, environment, instance, recent)?;
+        if let Some(transports) = tracing.transports.clone() {
+            kyverno.collectors.extend([
+                (traces, transports.traces),
+                (metrics, transports.metrics),
+                (logs, transports.logs),
+            ]);
+        }
+        Ok(Some(tracing))
+    }
+
+    /// What goes to a collector beside traces.
+    fn wanted(
         &self,
         tracing: Option<&Tracing>,
-        registry: &Registry,
-    ) -> anyhow::Result<Option<Push>> {
-        let metrics = self.metrics_exporter.contains(&MetricsExporter::Otlp);
-        let wanted = Wanted {
-            metrics: metrics.then_some(self.metrics_export_interval),
-            logs: self.logs_exporter == LogsExporter::Otlp,
-        };
-        let Some(tracing) = tracing else {
-            let flag = match (metrics, wanted.logs) {
-                (true, _) => "--metrics-exporter otlp",
-                (_, true) => "--logs-exporter otlp",
-                _ => return Ok(None),
-            };
-            anyhow::bail!("{flag} needs --tracing-config-file, which names the collector");
-        };
+        kyverno: &mut Kyverno,
+        environment: &Environment,
+        egress: &Selector,
+    ) -> anyhow::Result<Wanted> {
         let interval = self.metrics_export_interval;
         anyhow::ensure!(
-            interval >= Duration::from_secs(1),
+            interval.is_none_or(|it| it >= Duration::from_secs(1)),
             "--metrics-export-interval is at least 1s"
         );
-        Ok(Some(tracing.push(wanted, registry)?))
+        let shared = |flag: &str| {
+            let shared = tracing.and_then(|it| it.transports.clone());
+            let needed = "needs --tracing-config-file, which names the collector";
+            shared.with_context(|| format!("{flag} {needed}"))
+        };
+        let mut wanted = Wanted::default();
+        if self.kyverno.is_grpc() {
+            let transport = self.kyverno.metrics(kyverno, environment, egress)?;
+            wanted.metrics = Some((transport, interval.unwrap_or(KYVERNO_INTERVAL)));
+        } else if self.metrics_exporter.contains(&MetricsExporter::Otlp)
+            && !self.kyverno.disable_metrics
+        {
+            let transport = shared("--metrics-exporter otlp")?.metrics;
+            wanted.metrics = Some((transport, interval.unwrap_or(INTERVAL)));
+        }
+        if self.logs_exporter == LogsExporter::Otlp {
+            wanted.logs = Some(shared("--logs-exporter otlp")?.logs);
+        }
+        Ok(wanted)
+    }
+}
+
+impl Outlets {
+    /// The server is there: what they need of it can be found.
+    pub(crate) fn attach(&mut self, api: &Arc<Api>) -> anyhow::Result<()> {
+        if let Some(tracing) = &self.tracing {
+            tracing.resolve_services(api);
+        }
+        if let Some(push) = &self.push {
+            push.resolve_services(api);
+        }
+        std::mem::take(&mut self.kyverno).follow(api);
+        if let Some(listener) = self.scrape.take() {
+            let address = listener.local_addr().context("--metricsPort")?.to_string();
+            let fields = [("address", Field::Text(&address))];
+            logs::info(&logs::SERVER, "Starting HTTP metrics server", &fields);
+            let listener = tokio::net::TcpListener::from_std(listener).context("--metricsPort")?;
+            let registry = api.metrics.registry.clone();
+            tokio::spawn(apiserver::scrape::serve(registry, listener));
+        }
+        Ok(())
     }
 
-    /// If it is asked for.
-    pub(crate) fn tracing(&self, egress: &Selector) -> anyhow::Result<Option<Tracing>> {
-        let Some(file) = &self.tracing_config_file else {
-            return Ok(None);
+    /// Sends what waits, all signals at once, and tells what became of everything.
+    pub(crate) async fn stop(self) -> Vec<String> {
+        let traces = async {
+            let tracing = self.tracing?;
+            let is_sent = tracing.is_sent();
+            let report = tracing.stop().await.to_string();
+            let report = if is_sent {
+                report
+            } else {
+                report.replace("exported", "kept")
+            };
+            Some(format!("traces: spans {report}"))
         };
-        let instance = format!("apiserver-{}", apiserver::random::uid());
-        let environment = Environment::of_process();
-        Tracing::start(file, environment, egress.clone(), &instance).map(Some)
+        let others = async {
+            let reports = self.push?.stop().await;
+            let lines = reports.into_iter();
+            Some(lines.map(|(signal, report)| format!("{signal}: {report}")))
+        };
+        let (traces, others) = tokio::join!(traces, others);
+        traces
+            .into_iter()
+            .chain(others.into_iter().flatten())
+            .collect()
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Watched {
     pub serving: Option<(PathBuf, PathBuf)>,
     /// More authorities of clients.
     pub client_authorities: Option<PathBuf>,
+    /// The authorities of proxies that speak for others.
+    pub proxies: Option<PathBuf>,
 }
 
 /// What is kept up to date.
@@ -28,6 +30,7 @@ pub(super) struct Reload {
     pub watched: Watched,
     pub serving: Arc<Serving>,
     pub clients: ClientAuthority,
+    pub proxies: Option<ClientAuthority>,
     /// PEM of the authority whose clients count whatever the file says.
     pub own: Vec<u8>,
     /// Is told of a new serving certificate.
@@ -36,13 +39,13 @@ pub(super) struct Reload {
 
 /// Goes on until it is dropped. What cannot be read or used is told once, and the old stays.
 pub(super) async fn follow(reload: Reload) {
-    let (mut pair, mut authorities) = (
-        read_pair(&reload.watched),
-        read_authorities(&reload.watched),
-    );
+    let watched = &reload.watched;
+    let mut pair = read_pair(watched);
+    let mut clients = read_authorities(watched.client_authorities.as_ref());
+    let mut proxies = read_authorities(watched.proxies.as_ref());
     loop {
         tokio::time::sleep(PERIOD).await;
-        let found = read_pair(&reload.watched);
+        let found = read_pair(watched);
         if found != pair {
             say(
                 "--tls-cert-file",
@@ -50,13 +53,17 @@ pub(super) async fn follow(reload: Reload) {
             );
             pair = found;
         }
-        let found = read_authorities(&reload.watched);
-        if found != authorities {
-            say(
-                "--client-ca-file",
-                found.as_ref().map(|it| use_authorities(&reload, it)),
-            );
-            authorities = found;
+        let found = read_authorities(watched.client_authorities.as_ref());
+        if found != clients {
+            let used = |it: &Vec<u8>| use_authorities(&reload.clients, &reload.own, it);
+            say("--client-ca-file", found.as_ref().map(used));
+            clients = found;
+        }
+        let found = read_authorities(watched.proxies.as_ref());
+        if let Some(authority) = reload.proxies.as_ref().filter(|_| found != proxies) {
+            let used = |it: &Vec<u8>| use_authorities(authority, &[], it);
+            say("--requestheader-client-ca-file", found.as_ref().map(used));
+            proxies = found;
         }
     }
 }
@@ -69,8 +76,8 @@ fn read_pair(watched: &Watched) -> Option<CertifiedKey> {
     })
 }
 
-fn read_authorities(watched: &Watched) -> Option<Vec<u8>> {
-    std::fs::read(watched.client_authorities.as_ref()?).ok()
+fn read_authorities(file: Option<&PathBuf>) -> Option<Vec<u8>> {
+    std::fs::read(file?).ok()
 }
 
 fn use_pair(reload: &Reload, found: &CertifiedKey) -> anyhow::Result<()> {
@@ -80,11 +87,11 @@ fn use_pair(reload: &Reload, found: &CertifiedKey) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn use_authorities(reload: &Reload, found: &[u8]) -> anyhow::Result<()> {
+fn use_authorities(authority: &ClientAuthority, own: &[u8], found: &[u8]) -> anyhow::Result<()> {
     let more = certificates(found)?;
     anyhow::ensure!(!more.is_empty(), "there is no certificate in it");
-    let all = certificates(&reload.own)?.into_iter().chain(more).collect();
-    reload.clients.replace(all).context("use them")
+    let all = certificates(own)?.into_iter().chain(more).collect();
+    authority.replace(all).context("use them")
 }
 
 fn say(flag: &str, outcome: Option<anyhow::Result<()>>) {

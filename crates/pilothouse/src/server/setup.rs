@@ -4,10 +4,11 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use admission::Setup;
-use admission::client::Targets;
 use anyhow::{Context, anyhow};
-use apiserver::authenticate::Authentication;
+use apiserver::authenticate::{Authentication, FrontProxies};
 use apiserver::documents::Documents;
+use apiserver::follow::Learners;
+use apiserver::metrics::Decisions;
 use apiserver::pipeline::Config;
 use apiserver::tls::ClientAuthority;
 use auth::authenticate::Authenticator;
@@ -15,13 +16,28 @@ use auth::authorizer::{AlwaysAllow, AlwaysDeny, Mode};
 use auth::pki::{CertifiedKey, Files};
 use auth::serviceaccount::{Issuer, PublicKey, SigningKey, Verifier, configuration, jwks};
 use auth::token_cache::TokenCache;
-use auth::{Authorizer, Rbac, Union};
+use auth::{Authorizer, Union};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::TcpListener;
 
 use super::Options;
 use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
 use crate::pki;
+
+/// The port for other programs' spans, and whether it is without TLS.
+pub(super) async fn otlp_listener(
+    options: &Options,
+) -> anyhow::Result<Option<(TcpListener, bool)>> {
+    let Some(receiver) = options.otlp_receiver else {
+        return Ok(None);
+    };
+    let listener = TcpListener::bind(receiver.address).await;
+    // In words only: what to do about the port is not what to do about that of the API.
+    let listener = listener
+        .map_err(|error| anyhow!("--otlp-receiver: listen on {}: {error}", receiver.address))?;
+    Ok(Some((listener, receiver.plaintext)))
+}
 
 /// What controllers are told.
 pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> controllers::Config {
@@ -32,7 +48,13 @@ pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> co
     controllers::Config {
         selection: options.controllers.clone(),
         root_ca: trust.authorities.clone(),
-        client_authorities: own.unwrap_or_default() + &more,
+        trust: controllers::Trust {
+            client_authorities: own.unwrap_or_default() + &more,
+            proxies: options.proxies.as_ref().map(|(pem, headers)| {
+                let pem = String::from_utf8_lossy(pem);
+                (pem.into_owned(), headers.clone())
+            }),
+        },
         authority,
         advertise: (advertise, address.port()),
         identity: format!("{advertise}:{}", address.port()),
@@ -58,11 +80,21 @@ fn reachable(ip: IpAddr) -> IpAddr {
     found.map_or(ip, |it| it.ip())
 }
 
+pub(super) fn proxies(options: &Options) -> anyhow::Result<Option<FrontProxies>> {
+    let Some((pem, headers)) = &options.proxies else {
+        return Ok(None);
+    };
+    let authority = ClientAuthority::new(certificates(pem)?);
+    Ok(Some(FrontProxies {
+        authority: authority.context("the authorities of proxies")?,
+        headers: headers.clone(),
+    }))
+}
+
 pub(super) fn config(
     options: Options,
-    clients: ClientAuthority,
-    rbac: &Arc<Rbac>,
-    targets: Arc<Targets>,
+    (clients, proxies): (ClientAuthority, Option<FrontProxies>),
+    (learners, counted): (&Learners, Arc<admission::Metrics>),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -87,7 +119,9 @@ pub(super) fn config(
     } else {
         options.api_audiences
     };
-    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer(&options.modes, rbac));
+    let decisions = Decisions::new(&options.metrics);
+    let authorizer = authorizer(&options.modes, learners, &decisions);
+    let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer);
     let jwks_uri = options.jwks_uri.unwrap_or_else(|| {
         let host = options.external_hostname.as_deref();
         let host = host.map_or_else(|| address.to_string(), |it| with_port(it, address.port()));
@@ -102,8 +136,10 @@ pub(super) fn config(
     Ok(Config {
         store: options.store,
         tracer: options.tracer,
+        recent: options.recent,
         authentication: Authentication {
             clients: Some(clients),
+            proxies,
             ways: Authenticator {
                 static_tokens: options.tokens,
                 service_accounts: Verifier {
@@ -117,14 +153,14 @@ pub(super) fn config(
             },
         },
         authorizer: authorizer.clone(),
-        rbac: rbac.clone(),
+        rbac: learners.rbac.clone(),
         issuer: Some(Issuer { url: issuer, key }),
         admission: options.admission.chain(&Setup {
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
-            targets,
+            targets: learners.targets.clone(),
             conditions: None,
-            metrics: Arc::new(admission::Metrics::new(&options.metrics)),
+            metrics: counted,
         }),
         documents,
         settings: options.settings,
@@ -141,18 +177,18 @@ fn with_port(host: &str, port: u16) -> String {
     }
 }
 
-fn authorizer(modes: &[Mode], rbac: &Arc<Rbac>) -> Union {
+fn authorizer(modes: &[Mode], learners: &Learners, decisions: &Decisions) -> Union {
     Union::new(modes.iter().map(|mode| {
         let authorizer: Arc<dyn Authorizer> = match mode {
             Mode::AlwaysAllow => Arc::new(AlwaysAllow),
             Mode::AlwaysDeny | Mode::Webhook => Arc::new(AlwaysDeny),
-            Mode::Rbac => rbac.clone(),
+            Mode::Rbac => learners.rbac.clone(),
             Mode::Node => Arc::new(auth::authorizer::Node::new(
-                None,
+                learners.nodes.clone().unwrap_or_default(),
                 auth::bootstrap::node_rules(),
             )),
         };
-        (mode.name(), authorizer)
+        (mode.name(), decisions.of(*mode, authorizer))
     }))
 }
 

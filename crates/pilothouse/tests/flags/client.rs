@@ -21,6 +21,7 @@ pub(crate) struct Client {
     roots: RootCertStore,
     identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
     token: String,
+    headers: String,
     only_tls12: bool,
 }
 
@@ -63,6 +64,7 @@ impl Client {
             roots,
             identity: Some((chain.collect(), key)),
             token: String::new(),
+            headers: String::new(),
             only_tls12: false,
         }
     }
@@ -83,6 +85,12 @@ impl Client {
         let chain = CertificateDer::pem_slice_iter(chain.as_bytes()).map(Result::unwrap);
         let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
         self.identity = Some((chain.collect(), key));
+        self
+    }
+
+    /// Lines that each request has, each with its end.
+    pub(crate) fn with_headers(mut self, headers: &str) -> Self {
+        headers.clone_into(&mut self.headers);
         self
     }
 
@@ -126,7 +134,8 @@ impl Client {
     /// The head of a request, up to the empty line.
     fn head(&self, method: &str, path: &str, more: &str) -> String {
         let mut head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: flags-test\r\nConnection: close\r\n{more}"
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: flags-test\r\nConnection: close\r\n{}{more}",
+            self.headers
         );
         if !self.token.is_empty() {
             head = format!("{head}Authorization: Bearer {}\r\n", self.token);

@@ -64,7 +64,7 @@ fn traces_arrive_the_file_is_followed_and_the_end_tells() {
     assert_eq!(status.code(), Some(0), "{said}");
     let spans = first.spans().len() + second.spans().len();
     assert_eq!(told(&said), (spans as u64, 0, 0), "{said}");
-    assert!(said.contains("the file changed and is in use"), "{said}");
+    assert!(said.contains("The file changed and is in use"), "{said}");
 }
 
 #[test]

@@ -12,13 +12,13 @@ use rustls::pki_types::pem::PemObject as _;
 use super::program::{Program, run, until};
 
 /// Somebody else's authority.
-struct Authority {
-    pem: String,
+pub(crate) struct Authority {
+    pub(crate) pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -38,7 +38,7 @@ impl Authority {
         self.sign(&params)
     }
 
-    fn client(&self, user: &str, group: &str) -> (String, String) {
+    pub(crate) fn client(&self, user: &str, group: &str) -> (String, String) {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(DnType::CommonName, user);
         params
@@ -55,7 +55,7 @@ impl Authority {
     }
 }
 
-fn write(place: &Path, name: &str, text: &str) -> String {
+pub(crate) fn write(place: &Path, name: &str, text: &str) -> String {
     let path = place.join(name);
     fs::write(&path, text).unwrap();
     path.to_str().unwrap().to_owned()

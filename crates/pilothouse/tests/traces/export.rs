@@ -28,7 +28,13 @@ async fn nothing_is_lost() {
     );
     std::fs::write(&file, config).expect("a file");
     let environment = Environment::default();
-    let tracing = Tracing::start(&file, environment, egress::Selector::default(), "test");
+    let tracing = Tracing::start(
+        &file,
+        environment,
+        egress::Selector::default(),
+        "test",
+        None,
+    );
     let tracing = tracing.expect("tracing");
     let tracer = tracing.tracer.clone();
     let world = Arc::new(World::with(|options| options.tracer = tracer.clone()).await);

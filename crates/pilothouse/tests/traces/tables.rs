@@ -54,7 +54,8 @@ fn check_frame(spans: &[Span], root: &str, path: &str, method: &str, verb: &str)
             ("http.request.method", method),
             ("network.peer.address", "127.0.0.1"),
             ("network.peer.port", "4711"),
-            ("network.protocol.version", "2"),
+            ("client.address", "127.0.0.1"),
+            ("network.protocol.version", "2.0"),
             ("http.response.status_code", "*"),
             ("http.target", "*"),
             ("audit-id", "*"),
@@ -87,7 +88,7 @@ fn check_frame(spans: &[Span], root: &str, path: &str, method: &str, verb: &str)
     assert_eq!(named(spans, "authentication").parent, root.span_id);
     let mut above = root;
     for name in [
-        "impersonation",
+        "constrainedimpersonation",
         "priorityandfairness",
         "authorization",
         verb,
@@ -149,6 +150,11 @@ async fn verbs() {
             &events,
         ),
     );
+    let mut events = named(&spans, "Create").events.iter();
+    let wrote = events.find(|it| it.name == "Write to database call succeeded");
+    let length = i64::try_from(json::to_vec(&node).len()).expect("a small one");
+    let length = ("len".to_owned(), otlp::Value::Int(length));
+    assert_eq!(wrote.map(|it| &*it.attributes), Some(&[length][..]));
     let stored = [
         ("audit-id", "*"),
         ("key", "/minions/fake"),
@@ -363,11 +369,41 @@ fn check_commit(world: &World, spans: &[Span], above: &str) {
         let call = [
             ("rpc.system.name", "grpc"),
             ("rpc.method", "etcdserverpb.KV/Txn"),
+            ("rpc.response.status_code", "OK"),
+            ("server.address", "127.0.0.1"),
+            ("server.port", "*"),
         ];
         check(spans, ("etcdserverpb.KV/Txn", &call, &[]));
         let call = named(spans, "etcdserverpb.KV/Txn");
         assert_eq!((call.parent, call.kind), (commit.span_id, 3));
     }
+}
+
+/// What is applied and was not there is an update, as upstream has it; and what is refused is told.
+#[tokio::test]
+async fn applied_and_refused() {
+    let world = world(ALL).await;
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "fake"}});
+    let path = format!("{NODE}?fieldManager=me");
+    let apply = "application/apply-patch+yaml";
+    let spans = one(&world, (Method::PATCH, &path), apply, &node).await;
+    check(&spans, ("Patch", &[("verb", "APPLY")], &[]));
+    check_update(&world, &spans);
+    assert!(spans.iter().all(|it| it.name != "Create etcd3"));
+
+    let headers = [("content-type", JSON)];
+    let again = (Method::POST, NODES);
+    let refused = ask(&world, &admin(), again, &headers, &node).await;
+    assert_eq!(refused.status(), 409);
+    let traces = recorded(&world);
+    let events = [
+        "About to store object in database",
+        "Write to database call failed",
+    ];
+    check(&traces[0], ("Create", &[], &events));
+    check(&traces[0], ("Create etcd3", &[], &["Txn call succeeded"]));
+    // It is the client's fault.
+    assert!(!named(&traces[0], "POST /api/v1/nodes").is_error);
 }
 
 /// Deletions of a collection go on at once, each below the one request.

@@ -89,6 +89,7 @@ async fn strangers() {
         },
         trusted: false,
         known: None,
+        proxy: None,
     };
     recorded(&world);
     let headers = [SAMPLED, ("authorization", "Bearer wrong")];

@@ -1,15 +1,18 @@
-//! Calls of others are a part of the trace, and what those ask in turn is too.
+//! Calls of others are a part of the trace. What those ask in turn: `call_back.rs`.
 
 use http::Method;
 use json::{Value, json};
 use telemetry::otlp;
+use telemetry::trace::Sampling;
+use testkit::collector::Listen;
+use testkit::proxy::Proxy;
 
 use crate::hook::{self, Hook};
-use crate::{ALL, World, admin, ask, named, recorded, world};
+use crate::{ALL, World, admin, ask, everything, named, recorded, world};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-async fn register(world: &World, kind: &str, clients: Vec<Value>) {
+pub(crate) async fn register(world: &World, kind: &str, clients: Vec<Value>) {
     let webhooks = clients.into_iter().enumerate().map(|(index, client)| {
         json!({
             "name": (format!("hook{index}.example.com")),
@@ -27,7 +30,7 @@ async fn register(world: &World, kind: &str, clients: Vec<Value>) {
 }
 
 #[tokio::test]
-async fn a_webhook_that_calls_back_joins_the_trace() {
+async fn webhooks_are_told_of_the_span_that_calls_them() {
     let world = world(ALL).await;
     let hook = Hook::start(|path, _| match path {
         "/mutate" => hook::patch(&json!([{"op": "add", "path": "/data/b", "value": "c"}])),
@@ -83,18 +86,6 @@ async fn a_webhook_that_calls_back_joins_the_trace() {
     expected.sort();
     told.sort();
     assert_eq!(told, expected);
-    // And with that a question of its own is a part of the same trace.
-    let parent = of(calls[0]);
-    let back = [("traceparent", &*parent)];
-    let what = (Method::GET, "/api/v1/namespaces/default/configmaps/m");
-    ask(&world, &admin(), what, &back, &Value::Null).await;
-    let traces = recorded(&world);
-    let root = named(
-        &traces[0],
-        "GET /api/v1/namespaces/{:namespace}/configmaps/{:name}",
-    );
-    assert_eq!(root.trace_id, calls[0].trace_id);
-    assert_eq!(root.parent, calls[0].span_id);
 }
 
 /// Where nothing is recorded, webhooks still learn to which trace they belong.
@@ -131,4 +122,141 @@ async fn a_webhook_that_fails_is_seen_to() {
     assert!(named(spans, "Call validating webhook").is_error);
     let root = named(spans, "POST /api/v1/namespaces/{:namespace}/configmaps");
     assert!(root.is_error);
+}
+
+/// Custom objects at another version, from the one who defined them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn conversions() {
+    let world = world(ALL).await;
+    let hook = Hook::start(|_, review| {
+        let at = |path: &[&str]| review.at(path).cloned().unwrap_or_default();
+        let mut objects = at(&["request", "objects"]);
+        for object in objects.as_array_mut().into_iter().flatten() {
+            let fields = object.as_object_mut().expect("an object");
+            fields.insert("apiVersion", at(&["request", "desiredAPIVersion"]));
+        }
+        let answer = json!({
+            "kind": "ConversionReview",
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "response": {
+                "uid": (at(&["request", "uid"])),
+                "result": {"status": "Success"},
+                "convertedObjects": objects,
+            },
+        });
+        hook::Reply::Raw(200, json::to_vec(&answer))
+    })
+    .await;
+    let version = |name: &str, storage: bool| {
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        json!({"name": name, "served": true, "storage": storage, "schema": schema})
+    };
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [(version("v1", true)), (version("v2", false))],
+            "conversion": {"strategy": "Webhook", "webhook": {
+                "conversionReviewVersions": ["v1"],
+                "clientConfig": (hook.url("/convert")),
+            }},
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    world.make(definitions, definition).await;
+    let widget =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}});
+    let path = "/apis/example.com/v1/namespaces/default/widgets";
+    world.make(path, widget).await;
+    recorded(&world);
+    let told = hook.parents.lock().expect("no panic").len();
+    let what = (
+        Method::GET,
+        "/apis/example.com/v2/namespaces/default/widgets/w",
+    );
+    let found = ask(&world, &admin(), what, &[], &Value::Null).await;
+    assert_eq!(found.status(), 200);
+    let traces = recorded(&world);
+    let span = named(&traces[0], "Call conversion webhook");
+    assert_eq!(
+        span.text("custom-resource-definition"),
+        "widgets.example.com"
+    );
+    assert_eq!(span.text("desired-api-version"), "example.com/v2");
+    assert_eq!(span.attribute("object-count"), Some(&otlp::Value::Int(1)));
+    assert!(!span.text("UID").is_empty());
+    let events: Vec<_> = span.events.iter().map(|it| &*it.name).collect();
+    assert_eq!(events, ["Request completed"]);
+    let call = named(&traces[0], "HTTP POST");
+    assert_eq!((call.kind, call.parent), (3, span.span_id));
+    let told = hook.parents.lock().expect("no panic")[told..].to_vec();
+    assert_eq!(told, [format!("00-{}-{}-03", call.trace_id, call.span_id)]);
+}
+
+/// A proxy on the way to a webhook takes its time, too.
+#[tokio::test]
+async fn proxies() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let socket = folder.path().join("proxy.sock");
+    let proxy = Proxy::on(&Listen::Socket(socket.clone()), None);
+    let selector = format!(
+        "apiVersion: apiserver.k8s.io/v1beta1\nkind: EgressSelectorConfiguration\negressSelections:\n\
+         - name: cluster\n  connection: {{proxyProtocol: HTTPConnect, transport: {{uds: {{udsName: {}}}}}}}\n",
+        socket.display()
+    );
+    let selector = egress::Selector::parse(selector.as_bytes()).expect("a selector");
+    let world = World::with(move |options| options.egress = selector).await;
+    let tracer = &world.server.api.tracer;
+    tracer.set(Some(Sampling { per_million: ALL }));
+    let hook = Hook::start(|_, _| hook::allow()).await;
+    register(&world, "validating", vec![hook.url("/")]).await;
+    recorded(&world);
+    let map = json!({"metadata": {"name": "m"}});
+    let json = [("content-type", "application/json")];
+    let made = ask(&world, &admin(), (Method::POST, MAPS), &json, &map).await;
+    assert_eq!(made.status(), 201);
+    let traces = recorded(&world);
+    let span = named(&traces[0], "Proxy via http_connect protocol over uds");
+    assert_eq!(span.text("address"), format!("127.0.0.1:{}", hook.port));
+    assert_eq!(span.parent, named(&traces[0], "HTTP POST").span_id);
+    assert_eq!(proxy.asked().len(), 1);
+}
+
+/// There is no queue: who finds no place is refused, and the trace says where. Who goes away meanwhile leaves one, too.
+#[tokio::test]
+async fn no_place() {
+    let world = World::with(|options| options.settings.max_mutating_requests_inflight = 1).await;
+    let tracer = &world.server.api.tracer;
+    tracer.set(Some(Sampling { per_million: ALL }));
+    let hook = Hook::start(|_, _| hook::Reply::Silence).await;
+    register(&world, "validating", vec![hook.url("/")]).await;
+    recorded(&world);
+    let map = json!({"metadata": {"name": "m"}});
+    let json = [("content-type", "application/json")];
+    let admin = admin();
+    let create = || ask(&world, &admin, (Method::POST, MAPS), &json, &map);
+    let refused = async {
+        while hook.asked().is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        create().await
+    };
+    tokio::select! {
+        made = create() => panic!("{}", made.status()),
+        refused = refused => assert_eq!(refused.status(), 429),
+    }
+    let traces = everything(&world);
+    let with = |name: &str| traces.iter().find(|it| it.iter().any(|it| it.name == name));
+    let spans = with("abandoned").expect("a trace of who went away");
+    assert!(named(spans, "abandoned").is_error);
+    named(spans, "HTTP POST");
+    let name = "POST /api/v1/namespaces/{:namespace}/configmaps";
+    let spans = with(name).expect("a trace of who was refused");
+    let root = named(spans, name);
+    let code = Some(&otlp::Value::Int(429));
+    assert_eq!(root.attribute("http.response.status_code"), code);
+    named(spans, "priorityandfairness");
+    assert!(spans.iter().all(|it| it.name != "authorization"));
 }

@@ -99,6 +99,13 @@ async fn custom_objects_are_converted_by_their_webhook() {
     let made = world.make(&path("v2"), widget("one", "a")).await;
     assert_eq!(made.str_at(&["spec", "host"]), Some("a"));
     assert_eq!(made.str_at(&["apiVersion"]), Some("example.com/v2"));
+    let registry = &world.server.api.metrics.registry;
+    let page = telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus);
+    let called = format!(
+        "rest_client_requests_total{{code=\"200\",host=\"127.0.0.1:{}\",method=\"POST\"}} ",
+        hook.port
+    );
+    assert!(page.contains(&called), "{page}");
     let stored = world.client.get(&format!("{}/one", path("v1"))).await;
     let stored = stored.expect("at the stored version");
     assert_eq!(stored.str_at(&["spec", "address"]), Some("a:1"));

@@ -176,3 +176,68 @@ async fn broken_patches_change_nothing() {
         unregister(&world, "Mutating", "m").await;
     }
 }
+
+/// As upstream: the code of an answer that is an error, else by what went wrong.
+#[tokio::test]
+async fn failures_are_counted_by_their_code() {
+    let world = World::start().await;
+    let hook = Hook::start(|path, _| match path {
+        "/error" => Reply::Raw(500, b"{}".to_vec()),
+        "/later" => Reply::Raw(429, Vec::new()),
+        "/garbage" => Reply::Raw(200, b"{".to_vec()),
+        "/deny" => Reply::Response(json!({"allowed": false, "status": {"code": 422}})),
+        "/object" => patch(&json!({"a": 1})),
+        "/missing" => patch(&json!([{"op": "remove", "path": "/nope/x"}])),
+        _ => allow(),
+    })
+    .await;
+    let calling = "calling_webhook_error";
+    let cases = [
+        ("Validating", "error", calling, "500"),
+        ("Validating", "later", calling, "429"),
+        ("Validating", "garbage", calling, "503"),
+        ("Validating", "deny", "no_error", "422"),
+        ("Mutating", "object", calling, "503"),
+        ("Mutating", "missing", "apiserver_internal_error", "0"),
+    ];
+    let page = || {
+        let registry = &world.server.api.metrics.registry;
+        telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus)
+    };
+    let has = |line: String| {
+        let page = page();
+        let ours = page.lines().filter(|it| it.contains("_webhook_"));
+        let all: Vec<_> = ours.filter(|it| !it.contains("_bucket")).collect();
+        assert!(page.contains(&line), "{line} is not in\n{}", all.join("\n"));
+    };
+    for (kind, what, error, code) in cases {
+        let name = format!("{what}.example.com");
+        let client = hook.url(&format!("/{what}"));
+        let made = webhook(client, json!({"name": (&*name), "timeoutSeconds": 30}));
+        register(&world, kind, "w", vec![made]).await;
+        refusal(world.create(CONFIGMAPS, configmap("one")).await);
+        unregister(&world, kind, "w").await;
+        let phase = if kind == "Mutating" {
+            "admit"
+        } else {
+            "validating"
+        };
+        let labels = format!("name=\"{name}\",operation=\"CREATE\"");
+        has(format!(
+            "rejection_count{{error_type=\"{error}\",{labels},rejection_code=\"{code}\",type=\"{phase}\"}} 1\n"
+        ));
+        has(format!(
+            "request_total{{code=\"{code}\",{labels},rejected=\"true\",type=\"{phase}\"}} 1\n"
+        ));
+    }
+    let change =
+        json!({"name": "open.example.com", "failurePolicy": "Ignore", "timeoutSeconds": 30});
+    let made = webhook(hook.url("/error"), change);
+    register(&world, "Validating", "w", vec![made]).await;
+    world.make(CONFIGMAPS, configmap("one")).await;
+    let labels = "name=\"open.example.com\",operation=\"CREATE\"";
+    has(format!(
+        "request_total{{code=\"500\",{labels},rejected=\"false\",type=\"validating\"}} 1\n"
+    ));
+    has("fail_open_count{name=\"open.example.com\",type=\"validating\"} 1\n".into());
+}

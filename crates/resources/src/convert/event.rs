@@ -15,6 +15,10 @@ const NAMES: [(&str, &str); 7] = [
 
 pub(super) fn to_events(event: &mut Object) {
     rename(event, |(core, _)| core, |(_, events)| events);
+    // There they are left out when they say nothing.
+    event.retain(|key, value| {
+        !matches!(key, "reportingController" | "reportingInstance") || value.as_str() != Some("")
+    });
 }
 
 pub(super) fn to_core(event: &mut Object) {

@@ -78,6 +78,6 @@ pub(super) mod runtime_classes {
 
     pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
-        e.late(|e| e.immutable(&new.child("handler"), &old.child("handler")));
+        e.late(|e| e.unchanged(&new.child("handler"), &old.child("handler")));
     }
 }

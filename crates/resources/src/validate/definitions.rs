@@ -472,7 +472,9 @@ pub(super) mod services {
         let skip = spec.child("insecureSkipTLSVerify");
         if !service.is_set() {
             if !bundle.is_empty() {
-                let shown = format!("{} bytes", bundle.len() / 4 * 3);
+                let encoded = bundle.str();
+                let padding = encoded.len() - encoded.trim_end_matches('=').len();
+                let shown = format!("{} bytes", (encoded.len() / 4 * 3).saturating_sub(padding));
                 e.invalid_value(&bundle, shown, "local APIServices may not have a caBundle");
             }
             if skip.opt_bool() == Some(true) {

@@ -76,7 +76,7 @@ pub(super) mod slices {
         let (all, had) = (new.child("endpoints"), old.child("endpoints"));
         slice(e, new, !same(all.value, had.value));
         let kind = new.child("addressType");
-        e.late(|e| e.immutable(&kind, &old.child("addressType")));
+        e.late(|e| e.unchanged(&kind, &old.child("addressType")));
     }
 
     fn slice(e: &mut Errors, it: &Field, check_endpoints: bool) {

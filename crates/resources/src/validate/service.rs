@@ -229,7 +229,7 @@ fn affinity(e: &mut Errors, spec: &Field) {
     }
 }
 
-fn cluster_ips(e: &mut Errors, spec: &Field, old: Option<&Field>) {
+pub(super) fn cluster_ips(e: &mut Errors, spec: &Field, old: Option<&Field>) {
     if spec.text("type") == "ExternalName" {
         return;
     }

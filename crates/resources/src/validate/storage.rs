@@ -101,7 +101,7 @@ pub(super) mod classes {
                 "reclaimPolicy",
                 "volumeBindingMode",
             ] {
-                e.immutable(&new.child(name), &old.child(name));
+                e.unchanged(&new.child(name), &old.child(name));
             }
         });
     }
@@ -162,7 +162,7 @@ pub(super) mod attachments {
 
     pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
-        e.late(|e| e.immutable(&new.child("spec"), &old.child("spec")));
+        e.late(|e| e.unchanged(&new.child("spec"), &old.child("spec")));
     }
 }
 

@@ -164,6 +164,13 @@ impl Errors {
         }
     }
 
+    /// Of rules that upstream generates: they do not show what they refuse.
+    pub(super) fn unchanged(&mut self, new: &Field, old: &Field) {
+        if !same(new.value, old.value) {
+            self.invalid_value(new, Value::Null, IMMUTABLE);
+        }
+    }
+
     pub(super) fn immutable(&mut self, new: &Field, old: &Field) {
         if !same(new.value, old.value) {
             let shown = match new.value {

@@ -447,8 +447,8 @@ fn attribute(facts: &'static str, name: &str) -> Option<&'static str> {
 
 fn map_type(facts: &'static str) -> MapType {
     match attribute(facts, "map=") {
-        Some(_) => MapType::Atomic,
-        None => MapType::Granular,
+        Some("atomic") => MapType::Atomic,
+        _ => MapType::Granular,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Hot path. One member and how to reach it.
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::http::uri::PathAndQuery;
@@ -10,7 +11,7 @@ use tokio_stream::Stream;
 use tonic::client::Grpc;
 use tonic::metadata::AsciiMetadataValue;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 use super::Dial;
@@ -37,6 +38,8 @@ pub struct Options {
 pub struct Client {
     grpc: Grpc<Channel>,
     require_leader: bool,
+    /// Where it is, for traces.
+    place: Arc<(String, u16)>,
 }
 
 impl Client {
@@ -53,6 +56,11 @@ impl Client {
         if let Some(timeout) = options.connect_timeout {
             endpoint = endpoint.connect_timeout(timeout);
         }
+        let uri = endpoint.uri();
+        let place = (
+            uri.host().unwrap_or_default().to_owned(),
+            uri.port_u16().unwrap_or(2379),
+        );
         let channel = match &options.dial {
             None => endpoint.connect_lazy(),
             Some(dial) => endpoint.connect_with_connector_lazy(dial.clone()),
@@ -60,6 +68,7 @@ impl Client {
         Ok(Self {
             grpc: Grpc::new(channel).max_decoding_message_size(MAX_MESSAGE),
             require_leader: options.require_leader,
+            place: Arc::new(place),
         })
     }
 
@@ -73,14 +82,23 @@ impl Client {
         A: Message + Default + 'static,
     {
         let (mut grpc, mut request) = (self.grpc.clone(), self.request(message));
+        let place = self.place.clone();
         async move {
             let call = trace::span(method.trim_start_matches('/')).client();
             call.set("rpc.system.name", || "grpc");
             call.set("rpc.method", || method.trim_start_matches('/'));
+            call.set("server.address", || place.0.clone());
+            call.set("server.port", || i64::from(place.1));
             go_along(&mut request);
-            grpc.ready().await.map_err(unready)?;
-            let answer = grpc.unary(request, path(method), ProstCodec::default());
-            let answer = answer.await.map(Response::into_inner);
+            let answer = match grpc.ready().await {
+                Ok(()) => {
+                    let answer = grpc.unary(request, path(method), ProstCodec::default());
+                    answer.await.map(Response::into_inner)
+                }
+                Err(error) => Err(unready(error)),
+            };
+            let code = answer.as_ref().err().map_or(Code::Ok, Status::code);
+            call.set("rpc.response.status_code", || name(code));
             if answer.is_err() {
                 call.fail();
             }
@@ -113,6 +131,21 @@ impl Client {
         }
         request
     }
+}
+
+/// As gRPC lists them: `OK`, `DEADLINE_EXCEEDED`.
+fn name(code: Code) -> String {
+    if code == Code::Ok {
+        return "OK".into();
+    }
+    let mut name = String::new();
+    for letter in format!("{code:?}").chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
 }
 
 /// The trace that the call is a part of, if there is one.
@@ -165,6 +198,13 @@ fn path(method: &'static str) -> PathAndQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_have_names() {
+        assert_eq!(name(Code::Ok), "OK");
+        assert_eq!(name(Code::Unavailable), "UNAVAILABLE");
+        assert_eq!(name(Code::DeadlineExceeded), "DEADLINE_EXCEEDED");
+    }
 
     #[test]
     fn the_scheme_is_that_of_the_address_or_follows_from_tls() {

@@ -4,7 +4,7 @@ use http::uri::PathAndQuery;
 use meta::field;
 use meta::go::quote;
 
-use crate::export::Place;
+use crate::export::{Place, Signal};
 
 /// What an endpoint or a URL says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,18 @@ impl Default for Endpoint {
 }
 
 impl Endpoint {
+    /// A path is that of traces; other signals have theirs beside it.
+    pub(super) fn of_signal(mut self, signal: Signal) -> Self {
+        if signal != Signal::Traces
+            && let Some(path) = self.path.take()
+        {
+            let path = path.split('?').next().unwrap_or_default();
+            let base = path.strip_suffix(Signal::Traces.path());
+            base.unwrap_or(path).clone_into(&mut self.base);
+        }
+        self
+    }
+
     pub(super) fn place_with(&self, default: u16) -> Place {
         match self.place.clone() {
             Place::Tcp { host, port: 0 } => Place::Tcp {

@@ -1,14 +1,13 @@
 //! A configuration that changes on the disk is taken up while the server runs, its certificates too.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use egress::Selector;
 
 use super::{Environment, Error, read};
-use crate::export::{Protocol, Signal, Target, Transport};
+use crate::export::{Protocol, Signal, Target};
+use crate::logs::{self, Field, TELEMETRY};
 
 /// How often files are looked at. They are small, and few.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -16,7 +15,10 @@ const PERIOD: Duration = Duration::from_secs(2);
 /// What a configuration comes to.
 #[derive(Clone, Debug)]
 pub struct Tracing {
+    /// Of traces.
     pub target: Target,
+    pub metrics: Target,
+    pub logs: Target,
     /// Of those that are nobody's children, so many in a million are traced.
     pub sampling_rate_per_million: u32,
 }
@@ -54,14 +56,15 @@ impl Follow {
         let written = read(&self.path)?;
         let files = written.files(&self.environment);
         self.seen.extend(files.iter().map(|it| note(it)));
-        let target = written.target(
-            Signal::Traces,
-            Protocol::default(),
-            &self.environment,
-            &self.egress,
-        );
+        let (environment, egress) = (&self.environment, &self.egress);
+        let target = |signal| {
+            let target = written.target(signal, Protocol::default(), environment, egress);
+            target.map_err(Error::Setup)
+        };
         Ok(Tracing {
-            target: target.map_err(Error::Setup)?,
+            target: target(Signal::Traces)?,
+            metrics: target(Signal::Metrics)?,
+            logs: target(Signal::Logs)?,
             sampling_rate_per_million: written.rate.map_or(0, i32::unsigned_abs),
         })
     }
@@ -73,24 +76,23 @@ impl Follow {
     }
 
     /// Looks again and again, until it is dropped.
-    pub async fn run(mut self, transport: Arc<Transport>, mut rate: impl FnMut(u32)) {
+    pub async fn run(mut self, mut apply: impl FnMut(Tracing)) {
         loop {
             tokio::time::sleep(PERIOD).await;
-            let line = match self.changed() {
-                None => continue,
+            let path = self.path.display().to_string();
+            let file = ("file", Field::Text(&path));
+            match self.changed() {
+                None => {}
                 Some(Ok(tracing)) => {
-                    transport.replace(tracing.target);
-                    rate(tracing.sampling_rate_per_million);
-                    "--tracing-config-file: the file changed and is in use".to_owned()
+                    apply(tracing);
+                    logs::info(&TELEMETRY, "The file changed and is in use", &[file]);
                 }
                 Some(Err(error)) => {
-                    format!(
-                        "warning: --tracing-config-file: the file changed and is not used: {error}"
-                    )
+                    let why = error.to_string();
+                    let fields = [file, ("error", Field::Text(&why))];
+                    logs::warning(&TELEMETRY, "The file changed and is not used", &fields);
                 }
-            };
-            // Nobody may be listening.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            }
         }
     }
 }

@@ -43,6 +43,7 @@ impl Connection {
                 let (host, port) = resolve(namespace, name, *port)?;
                 dial(target, &host, port).await?
             }
+            Place::Unknown(why) => return Err(why.clone()),
         };
         let Some(secured) = &target.tls else {
             return handshake(target.protocol, stream).await;

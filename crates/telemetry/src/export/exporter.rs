@@ -1,7 +1,7 @@
 //! The thread that takes what waits, and has it sent.
 
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -10,8 +10,10 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::restraint::Restraint;
 use super::transport::Stop;
-use super::{Item, Outcome, Queue, Resource, Signal, Transport};
+use super::troubles::Troubles;
+use super::{Item, Queue, Resource, Signal, Transport};
 
 /// How an exporter works.
 #[derive(Clone, Copy, Debug)]
@@ -66,31 +68,6 @@ pub struct Exporter<T> {
     troubles: Arc<Troubles>,
 }
 
-/// What went wrong with sending.
-#[derive(Debug, Default)]
-struct Troubles {
-    last: Mutex<Option<String>>,
-}
-
-impl Troubles {
-    /// Told once, until it is something else, or all is well again.
-    fn note(&self, signal: Signal, outcome: &Outcome) {
-        let trouble = (outcome.rejected > 0).then(|| outcome.said.clone());
-        let trouble = trouble.map(Option::unwrap_or_default);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if *last == trouble {
-            return;
-        }
-        let line = match &trouble {
-            Some(text) => format!("warning: {signal:?} do not reach the collector: {text}"),
-            None => format!("{signal:?} reach the collector again"),
-        };
-        // Nobody may be listening.
-        let _ = writeln!(io::stderr(), "{line}");
-        *last = trouble;
-    }
-}
-
 impl<T: Item> Exporter<T> {
     /// Waits for nothing: the collector need not be there yet. `beside` runs on the same thread until the end.
     pub fn start(
@@ -106,7 +83,7 @@ impl<T: Item> Exporter<T> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let troubles = Arc::new(Troubles::default());
+        let troubles = Arc::new(Troubles::new(signal));
         let work = Work {
             signal,
             queue: queue.clone(),
@@ -122,6 +99,7 @@ impl<T: Item> Exporter<T> {
             Signal::Logs => "export-logs",
         };
         thread::Builder::new().name(name.into()).spawn(move || {
+            yield_to_requests();
             runtime.block_on(async {
                 tokio::select! {
                     () = work.run() => {}
@@ -147,8 +125,7 @@ impl<T: Item> Exporter<T> {
 
     /// What went wrong last, if all is not well again.
     pub fn trouble(&self) -> Option<String> {
-        let last = self.troubles.last.lock();
-        last.unwrap_or_else(PoisonError::into_inner).clone()
+        self.troubles.last()
     }
 
     /// Takes no more, sends what waits, and tells what became of everything. Blocks, for little more than `limit`.
@@ -173,6 +150,14 @@ impl<T: Item> Exporter<T> {
     }
 }
 
+/// Where there is not enough processor for all, those who ask come first, and what cannot be told of them is dropped and
+/// counted. This thread alone: on Linux each has a priority of its own.
+pub(crate) fn yield_to_requests() {
+    #[cfg(target_os = "linux")]
+    // A system that does not let it be lowered goes on as it is.
+    let _ = rustix::process::nice(19);
+}
+
 async fn forever(work: impl Future<Output = ()>) {
     work.await;
     std::future::pending::<()>().await;
@@ -195,6 +180,7 @@ struct Batch {
 
 impl<T: Item> Work<T> {
     async fn run(mut self) {
+        let mut restraint = Restraint::new();
         loop {
             let all = tokio::select! {
                 _ = self.stop.wait_for(Option::is_some) => break,
@@ -205,9 +191,18 @@ impl<T: Item> Work<T> {
             while (all || self.queue.is_batch()) && self.stop.borrow().is_none() {
                 let Some(batch) = self.next() else { break };
                 self.send(batch).await;
+                self.rest(restraint.rest(self.queue.is_crowded())).await;
             }
+            self.troubles.tell(self.queue.numbers().dropped);
         }
         self.finish().await;
+    }
+
+    async fn rest(&mut self, length: Duration) {
+        if !length.is_zero() {
+            // Also over when the end has come.
+            let _ = tokio::time::timeout(length, self.stop.wait_for(Option::is_some)).await;
+        }
     }
 
     /// What came before the end is sent as long as there is time; the rest is counted.
@@ -230,7 +225,8 @@ impl<T: Item> Work<T> {
         let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
         let outcome = sent.await;
         self.queue.settle(outcome.accepted, outcome.rejected, 0);
-        self.troubles.note(self.signal, &outcome);
+        self.troubles.note(&outcome);
+        self.troubles.tell(self.queue.numbers().dropped);
     }
 
     fn next(&self) -> Option<Batch> {

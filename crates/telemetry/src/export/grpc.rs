@@ -12,7 +12,8 @@ use hyper::body::Incoming;
 use super::resource::decode;
 use super::retry::{Again, Failure};
 use super::transport::{MAX_ANSWER, shortened};
-use super::{Signal, Target, gzip, proto};
+use super::{Signal, Target, gzip};
+use crate::protobuf::{self, Field};
 
 pub(super) fn request(
     target: &Target,
@@ -139,25 +140,26 @@ fn name(code: u32) -> &'static str {
 fn retry_info(header: &str) -> Option<Duration> {
     let engine = base64::prelude::BASE64_STANDARD_NO_PAD;
     let status = engine.decode(header.trim_end_matches('=')).ok()?;
-    proto::fields(&status).find_map(|(number, field)| {
-        let proto::Field::Bytes(any) = field else {
+    protobuf::fields(&status).find_map(|(number, field)| {
+        let Field::Bytes(any) = field else {
             return None;
         };
-        let url = proto::bytes_at(any, 1)?;
+        let url = protobuf::bytes_at(any, 1)?;
         if number != 3 || !url.ends_with(b"/google.rpc.RetryInfo") {
             return None;
         }
-        let delay = proto::bytes_at(proto::bytes_at(any, 2)?, 1)?;
+        let delay = protobuf::bytes_at(protobuf::bytes_at(any, 2)?, 1)?;
         // Negative numbers are large ones here; who waits for as long gives up.
-        let nanos = proto::number_at(delay, 2).min(999_999_999);
+        let nanos = protobuf::number_at(delay, 2).min(999_999_999);
         let nanos = u32::try_from(nanos).ok()?;
-        Some(Duration::new(proto::number_at(delay, 1), nanos))
+        Some(Duration::new(protobuf::number_at(delay, 1), nanos))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::{Place, Protocol};
 
     fn ends(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let pairs = pairs.iter();
@@ -184,18 +186,18 @@ mod tests {
 
     #[test]
     fn the_collector_says_when() {
-        let mut delay = Vec::new();
-        proto::number(&mut delay, 1, 3);
-        proto::number(&mut delay, 2, 500_000_000);
-        let mut info = Vec::new();
-        proto::bytes(&mut info, 1, &delay);
-        let mut any = Vec::new();
-        proto::bytes(&mut any, 1, b"type.googleapis.com/google.rpc.RetryInfo");
-        proto::bytes(&mut any, 2, &info);
-        let mut details = Vec::new();
-        proto::number(&mut details, 1, 8);
-        proto::bytes(&mut details, 3, &any);
-        let details = base64::prelude::BASE64_STANDARD_NO_PAD.encode(details);
+        let mut details = protobuf::Message::default();
+        details.number(1, 8);
+        details.message(3, |any| {
+            any.text(1, "type.googleapis.com/google.rpc.RetryInfo");
+            any.message(2, |info| {
+                info.message(1, |delay| {
+                    delay.number(1, 3);
+                    delay.number(2, 500_000_000);
+                });
+            });
+        });
+        let details = base64::prelude::BASE64_STANDARD_NO_PAD.encode(details.0);
         let failure = status(&ends(&[
             ("grpc-status", "8"),
             ("grpc-message", "too%20much"),
@@ -207,6 +209,26 @@ mod tests {
             failure.text,
             "rpc error: code = ResourceExhausted desc = too much"
         );
+    }
+
+    #[test]
+    fn requests() {
+        let place = Place::Tcp {
+            host: "collector".into(),
+            port: 4317,
+        };
+        let mut target = Target::new(place, Protocol::Grpc);
+        target.timeout = Duration::from_millis(2500);
+        target.gzip = true;
+        let request = request(&target, Signal::Traces, &Bytes::new()).unwrap();
+        let url =
+            "http://collector:4317/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+        assert_eq!(request.uri(), url);
+        let text = |name: &str| request.headers()[name].to_str().unwrap();
+        assert_eq!(text("grpc-timeout"), "2500m");
+        assert_eq!(text("te"), "trailers");
+        assert_eq!(text("content-type"), "application/grpc");
+        assert_eq!(text("grpc-encoding"), "gzip");
     }
 
     #[test]

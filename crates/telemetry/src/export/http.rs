@@ -1,6 +1,6 @@
 //! OTLP over HTTP/1.1, in protobuf.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER};
@@ -52,8 +52,17 @@ fn again(code: u16, headers: &HeaderMap) -> Again {
         return Again::Never;
     }
     let after = headers.get(RETRY_AFTER).and_then(|it| it.to_str().ok());
-    let seconds = after.and_then(|it| it.trim().parse::<u64>().ok());
-    seconds.map_or(Again::Sometime, |it| Again::After(Duration::from_secs(it)))
+    let pause = after.and_then(|it| pause(it.trim(), SystemTime::now()));
+    pause.map_or(Again::Sometime, Again::After)
+}
+
+/// Seconds, or the time of day: what is over already is no time at all.
+fn pause(after: &str, now: SystemTime) -> Option<Duration> {
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = httpdate::parse_http_date(after).ok()?;
+    Some(time.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -69,6 +78,38 @@ mod tests {
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
         assert_eq!(again(429, &headers), Again::After(Duration::from_secs(7)));
         assert_eq!(again(500, &headers), Again::Never);
+    }
+
+    #[test]
+    fn when_to_come_again() {
+        // 06 Nov 1994 08:49:37, the example of RFC 9110, which has all three forms.
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        for (after, seconds) in [
+            ("0", Some(0)),
+            ("7", Some(7)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
+            ("Sunday, 06-Nov-94 09:49:37 GMT", Some(3600)),
+            ("Sun Nov  6 08:49:38 1994", Some(1)),
+            ("Sun, 06 Nov 1994 08:49:36 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+            ("1.5", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                pause(after, now),
+                seconds.map(Duration::from_secs),
+                "{after}"
+            );
+        }
+        let mut headers = HeaderMap::new();
+        let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3600));
+        headers.insert(RETRY_AFTER, date.parse().unwrap());
+        let after = again(503, &headers);
+        assert!(
+            matches!(after, Again::After(it) if it > Duration::from_secs(1800)),
+            "{after:?}"
+        );
     }
 
     #[test]

@@ -93,6 +93,18 @@ impl<T: Item> Queue<T> {
         Ok(())
     }
 
+    /// Whether an item of so many spans would find room just now. If not, they are counted as dropped, and there need not
+    /// be an item at all.
+    pub fn has_room(&self, spans: u64) -> bool {
+        let taken = self.places.load(Ordering::Acquire);
+        if taken & CLOSED == 0 && taken + spans.max(1) <= self.most {
+            return true;
+        }
+        self.created.fetch_add(spans, Ordering::Relaxed);
+        self.dropped.fetch_add(spans, Ordering::Release);
+        false
+    }
+
     fn refuse(&self, item: T, places: u64) -> Result<(), T> {
         self.dropped.fetch_add(item.spans(), Ordering::Release);
         self.places.fetch_sub(places, Ordering::AcqRel);
@@ -134,19 +146,25 @@ impl<T: Item> Queue<T> {
         self.places.load(Ordering::Acquire) & !CLOSED >= self.batch
     }
 
+    /// Whether half of the room is taken: more comes than goes.
+    pub(super) fn is_crowded(&self) -> bool {
+        let taken = self.places.load(Ordering::Acquire) & !CLOSED;
+        taken * 2 >= self.most
+    }
+
     /// Comes back when a batch has come together.
-    pub(super) async fn batch(&self) {
+    pub(crate) async fn batch(&self) {
         self.enough.notified().await;
     }
 
     /// Nothing more is taken.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.places.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
     /// Whether a closed queue has given out everything. Who has a place and is not in the channel yet will be at once:
     /// pushing waits for nothing.
-    pub(super) fn is_drained(&self) -> bool {
+    pub(crate) fn is_drained(&self) -> bool {
         self.places.load(Ordering::Acquire) == CLOSED
     }
 }
@@ -184,6 +202,23 @@ mod tests {
         let numbers = queue.numbers();
         assert_eq!((numbers.created, numbers.exported), (16, 6));
         assert_eq!((numbers.dropped, numbers.failed), (7, 3));
+        assert_eq!(numbers.waiting(), 0);
+    }
+
+    #[test]
+    fn what_would_have_no_room_is_counted_without_being_made() {
+        let queue: Queue<u64> = Queue::new(10);
+        assert!(queue.has_room(10) && !queue.is_crowded());
+        assert_eq!(queue.try_push(8), Ok(()));
+        assert!(queue.is_crowded());
+        assert!(queue.has_room(2));
+        assert!(!queue.has_room(3));
+        queue.close();
+        assert!(!queue.has_room(1));
+        assert_eq!(queue.try_pop(), Some(8));
+        queue.settle(8, 0, 0);
+        let numbers = queue.numbers();
+        assert_eq!((numbers.created, numbers.dropped), (12, 4));
         assert_eq!(numbers.waiting(), 0);
     }
 

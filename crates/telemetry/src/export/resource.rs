@@ -1,6 +1,6 @@
 //! Who it is that sends.
 
-use super::proto;
+use crate::protobuf::Message;
 
 /// What is said of the sender in every message, encoded once.
 #[derive(Clone, Debug)]
@@ -10,30 +10,26 @@ impl Resource {
     /// As upstream: `service.name` and `service.instance.id`, and below them what `OTEL_RESOURCE_ATTRIBUTES` says.
     pub fn new(service: &str, instance: &str, attributes: Option<&str>) -> Self {
         let own = [("service.name", service), ("service.instance.id", instance)];
-        let mut message = Vec::new();
-        for (key, value) in own {
-            proto::attribute(&mut message, 1, key, value);
-        }
-        for (key, value) in pairs(attributes.unwrap_or_default()) {
-            if own.iter().all(|(own, _)| *own != key) {
-                proto::attribute(&mut message, 1, &key, &value);
+        let mut field = Message::default();
+        field.message(1, |resource| {
+            for (key, value) in own {
+                resource.attribute(1, key, value);
             }
-        }
-        let mut field = Vec::new();
-        proto::bytes(&mut field, 1, &message);
-        Self(field)
+            for (key, value) in pairs(attributes.unwrap_or_default()) {
+                if own.iter().all(|(own, _)| *own != key) {
+                    resource.attribute(1, &key, &value);
+                }
+            }
+        });
+        Self(field.0)
     }
 
     /// An export request of any signal: one `Resource…`, with the resource and what was made for it.
     pub fn wrap(&self, items: &[u8]) -> Vec<u8> {
         let Self(resource) = self;
-        let length = resource.len() + items.len();
-        let mut message = Vec::with_capacity(length + 16);
-        proto::varint(&mut message, 1 << 3 | 2);
-        proto::varint(&mut message, length as u64);
-        message.extend_from_slice(resource);
-        message.extend_from_slice(items);
-        message
+        let mut message = Message(Vec::with_capacity(resource.len() + items.len() + 16));
+        message.parts(1, &[resource, items]);
+        message.0
     }
 }
 
@@ -73,22 +69,23 @@ pub(super) fn decode(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protobuf::{self, Field};
 
     #[test]
     fn the_environment_adds_and_does_not_replace() {
         let resource = Resource::new("apiserver", "one", Some("a=b%2C,service.name=x,=y,c"));
         let message = resource.wrap(b"");
-        let resource_spans = proto::bytes_at(&message, 1).unwrap();
-        let resource = proto::bytes_at(resource_spans, 1).unwrap();
-        let texts: Vec<String> = proto::fields(resource)
+        let resource_spans = protobuf::bytes_at(&message, 1).unwrap();
+        let resource = protobuf::bytes_at(resource_spans, 1).unwrap();
+        let texts: Vec<String> = protobuf::fields(resource)
             .filter_map(|(_, field)| match field {
-                proto::Field::Bytes(pair) => {
-                    let key = proto::bytes_at(pair, 1)?;
-                    let value = proto::bytes_at(proto::bytes_at(pair, 2)?, 1)?;
+                Field::Bytes(pair) => {
+                    let key = protobuf::bytes_at(pair, 1)?;
+                    let value = protobuf::bytes_at(protobuf::bytes_at(pair, 2)?, 1)?;
                     let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
                     Some(format!("{}={}", text(key), text(value)))
                 }
-                proto::Field::Number(_) => None,
+                Field::Number(_) => None,
             })
             .collect();
         assert_eq!(

@@ -19,6 +19,17 @@ pub(super) enum Again {
     After(Duration),
 }
 
+impl Again {
+    pub(super) fn pause(self, pauses: &mut Pauses) -> Option<Duration> {
+        match self {
+            Self::Never => None,
+            Self::Sometime => Some(pauses.next()),
+            // At once, again and again, would keep busy who is busy.
+            Self::After(pause) => Some(pause.max(FIRST)),
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn lost(text: impl Into<String>) -> Self {
         Self {
@@ -69,6 +80,20 @@ impl Pauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_says_when_is_heard() {
+        let mut pauses = Pauses::new(7);
+        let seconds = Duration::from_secs;
+        assert_eq!(Again::Never.pause(&mut pauses), None);
+        assert_eq!(
+            Again::After(seconds(7)).pause(&mut pauses),
+            Some(seconds(7))
+        );
+        let soon = Again::After(Duration::ZERO).pause(&mut pauses);
+        assert_eq!(soon, Some(FIRST));
+        assert!(Again::Sometime.pause(&mut pauses) < Some(FIRST * 2));
+    }
 
     #[test]
     fn pauses_grow_up_to_a_bound() {

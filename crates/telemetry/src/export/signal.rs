@@ -8,7 +8,7 @@ pub enum Signal {
 
 impl Signal {
     /// The gRPC method.
-    pub(super) fn method(self) -> &'static str {
+    pub(crate) fn method(self) -> &'static str {
         match self {
             Self::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
             Self::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
@@ -26,7 +26,7 @@ impl Signal {
     }
 
     /// Below the root of an HTTP endpoint.
-    pub(super) fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Traces => "/v1/traces",
             Self::Metrics => "/v1/metrics",

@@ -25,6 +25,8 @@ pub enum Place {
         name: String,
         port: u16,
     },
+    /// Nowhere yet: something is missing that must be known first.
+    Unknown(String),
 }
 
 impl Place {
@@ -35,7 +37,7 @@ impl Place {
                 format!("[{host}]:{port}")
             }
             Self::Tcp { host, port } => format!("{host}:{port}"),
-            Self::Unix(_) => "localhost".into(),
+            Self::Unix(_) | Self::Unknown(_) => "localhost".into(),
             Self::Service {
                 namespace,
                 name,
@@ -51,7 +53,7 @@ impl Place {
                 .trim_start_matches('[')
                 .trim_end_matches(']')
                 .to_owned(),
-            Self::Unix(_) => "localhost".into(),
+            Self::Unix(_) | Self::Unknown(_) => "localhost".into(),
             Self::Service {
                 namespace, name, ..
             } => format!("{name}.{namespace}.svc"),

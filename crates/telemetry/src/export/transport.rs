@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::retry::{Again, Failure, Pauses};
-use super::{Protocol, Signal, Target, grpc, http as otlp_http, proto};
+use super::{Protocol, Signal, Target, grpc, http as otlp_http};
+use crate::protobuf;
 
 /// The most that a collector may answer.
 pub(super) const MAX_ANSWER: usize = 4 << 20;
@@ -133,11 +134,7 @@ impl Transport {
                 Ok(answer) => return accepted(&answer, items),
                 Err(failure) => failure,
             };
-            let pause = match failure.again {
-                Again::Never => None,
-                Again::Sometime => Some(pauses.next()),
-                Again::After(pause) => Some(pause),
-            };
+            let pause = failure.again.pause(&mut pauses);
             let next = pause.and_then(|it| Instant::now().checked_add(it));
             let stopping = stop.borrow().is_some();
             let Some(next) = next.filter(|it| *it < end && !stopping) else {
@@ -256,11 +253,11 @@ async fn stopped(stop: &mut Stop) {
 
 /// An `Export…ServiceResponse`: `partial_success` tells how many were not taken, in all signals alike.
 fn accepted(answer: &[u8], items: u64) -> Outcome {
-    let partial = proto::bytes_at(answer, 1).unwrap_or_default();
+    let partial = protobuf::bytes_at(answer, 1).unwrap_or_default();
     // A negative number, large here, says nothing.
-    let rejected = i64::try_from(proto::number_at(partial, 1)).unwrap_or(0);
+    let rejected = i64::try_from(protobuf::number_at(partial, 1)).unwrap_or(0);
     let rejected = rejected.unsigned_abs().min(items);
-    let said = proto::bytes_at(partial, 2).unwrap_or_default();
+    let said = protobuf::bytes_at(partial, 2).unwrap_or_default();
     let said = String::from_utf8_lossy(said);
     Outcome {
         accepted: items - rejected,
@@ -308,20 +305,21 @@ mod tests {
 
     #[test]
     fn partial_success() {
-        let mut partial = Vec::new();
-        proto::number(&mut partial, 1, 3);
-        proto::bytes(&mut partial, 2, b"too\nold");
-        let mut answer = Vec::new();
-        proto::bytes(&mut answer, 1, &partial);
+        let answer = |rejected, said: &str| {
+            let mut answer = protobuf::Message::default();
+            answer.message(1, |partial| {
+                partial.number(1, rejected);
+                partial.text(2, said);
+            });
+            answer.0
+        };
+        let most = answer(u64::MAX, "");
+        let answer = answer(3, "too\nold");
         let outcome = accepted(&answer, 10);
         assert_eq!((outcome.accepted, outcome.rejected), (7, 3));
         assert_eq!(outcome.said.as_deref(), Some("too old"));
         assert_eq!(accepted(&answer, 2).rejected, 2);
         assert_eq!(accepted(b"", 2).accepted, 2);
-        let mut partial = Vec::new();
-        proto::number(&mut partial, 1, u64::MAX);
-        let mut answer = Vec::new();
-        proto::bytes(&mut answer, 1, &partial);
-        assert_eq!(accepted(&answer, 2).rejected, 0);
+        assert_eq!(accepted(&most, 2).rejected, 0);
     }
 }

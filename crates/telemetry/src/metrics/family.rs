@@ -1,14 +1,16 @@
 //! An instrument: its series by their labels, at most so many.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use super::handle::{Counter, Gauge, Histogram, Unit};
 use super::registry::{Collect, Desc, Gathered, Kind, Sample, Value};
+use super::view::{Shape, View};
 
 /// The labels of an instrument; see [`crate::labels`].
 pub trait Labels {
@@ -47,11 +49,41 @@ pub(super) struct Series<M> {
     desc: Desc,
     kind: Kind,
     names: &'static [&'static str],
-    bounds: Arc<[u64]>,
-    idle: Duration,
+    own_bounds: &'static [f64],
+    own_idle: Duration,
+    /// In seconds.
+    idle: AtomicU64,
+    /// Whether there is a shape: most instruments have none, and need not look.
+    is_shaped: AtomicBool,
+    shape: RwLock<Option<Shape>>,
+    /// Of a histogram. Taken after `all`.
+    bounds: RwLock<Bounds>,
     all: RwLock<HashMap<Box<[u8]>, Slot<M>>>,
     /// How often a new series was refused.
     refused: Counter,
+}
+
+#[derive(Clone, Debug)]
+struct Bounds {
+    shown: Arc<[f64]>,
+    observed: Arc<[u64]>,
+}
+
+impl Bounds {
+    fn new(kind: Kind, shown: &[f64]) -> Self {
+        let unit = unit(kind);
+        Self {
+            shown: shown.into(),
+            observed: shown.iter().map(|it| unit.observed(*it)).collect(),
+        }
+    }
+}
+
+fn unit(kind: Kind) -> Unit {
+    match kind {
+        Kind::Histogram(unit) => unit,
+        _ => Unit::One,
+    }
 }
 
 #[derive(Debug)]
@@ -77,6 +109,8 @@ pub(super) trait Instrument: Clone + Send + Sync + std::fmt::Debug + 'static {
     fn holders(&self) -> usize;
     /// Another number whenever it has moved; `None` if it must stay, whoever moved it last.
     fn look(&self) -> Option<u64>;
+    /// Begins anew with other bounds, whoever holds it.
+    fn rebound(&self, _: &Arc<[u64]>) {}
 }
 
 impl Instrument for Counter {
@@ -138,21 +172,26 @@ impl Instrument for Histogram {
     fn look(&self) -> Option<u64> {
         Some(self.count())
     }
+
+    fn rebound(&self, bounds: &Arc<[u64]>) {
+        Self::rebound(self, bounds);
+    }
 }
 
 #[expect(private_bounds, reason = "there are three, and all are ours")]
 impl<L: Labels, M: Instrument> Family<L, M> {
-    pub(super) fn new(desc: Desc, kind: Kind, idle: Duration) -> Self {
-        let bounds = match kind {
-            Kind::Histogram(unit, bounds) => bounds.iter().map(|it| unit.observed(*it)).collect(),
-            _ => Arc::default(),
-        };
+    /// `bounds` are of a histogram.
+    pub(super) fn new(desc: Desc, kind: Kind, bounds: &'static [f64], idle: Duration) -> Self {
         let series = Series {
             desc,
             kind,
             names: L::NAMES,
-            bounds,
-            idle,
+            own_bounds: bounds,
+            own_idle: idle,
+            idle: AtomicU64::new(idle.as_secs()),
+            is_shaped: AtomicBool::new(false),
+            shape: RwLock::default(),
+            bounds: RwLock::new(Bounds::new(kind, bounds)),
             all: RwLock::default(),
             refused: Counter::new(),
         };
@@ -170,6 +209,9 @@ impl<L: Labels, M: Instrument> Family<L, M> {
         }
         KEY.with_borrow_mut(|key| {
             key.clear();
+            if self.0.is_shaped.load(Ordering::Acquire) {
+                return self.0.shaped(key, labels);
+            }
             labels.each(&mut |value| push(key, value));
             self.0.get(key)
         })
@@ -182,6 +224,30 @@ fn push(key: &mut Vec<u8>, value: &str) {
 }
 
 impl<M: Instrument> Series<M> {
+    /// The same where settings say what counts. What does not is counted by a handle that nobody reads.
+    #[cold]
+    fn shaped(&self, key: &mut Vec<u8>, labels: &impl Values) -> M {
+        let shape = self.shape.read().unwrap_or_else(PoisonError::into_inner);
+        let shape = shape.clone().unwrap_or_default();
+        let (mut at, mut counts) = (0, true);
+        labels.each(&mut |value| {
+            let hidden = shape.hidden.get(at).copied().unwrap_or_default();
+            push(key, if hidden { "" } else { value });
+            counts &= shape.namespace != Some(at) || shape.namespaces.count(value);
+            at += 1;
+        });
+        if counts {
+            self.get(key)
+        } else {
+            M::make(&self.bounds().observed)
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let bounds = self.bounds.read().unwrap_or_else(PoisonError::into_inner);
+        bounds.clone()
+    }
+
     fn get(&self, key: &[u8]) -> M {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = all.get(key) {
@@ -204,7 +270,7 @@ impl<M: Instrument> Series<M> {
         let slot = all.entry(key.into()).or_insert_with(|| {
             let now = SystemTime::now();
             Slot {
-                handle: M::make(&self.bounds),
+                handle: M::make(&self.bounds().observed),
                 created: now,
                 looked: AtomicU64::new(0),
                 since: AtomicU64::new(seconds(now)),
@@ -215,6 +281,7 @@ impl<M: Instrument> Series<M> {
 
     /// Lets go of series that nobody holds and that stood still for long.
     fn expire(&self, now: SystemTime) {
+        let idle = self.idle.load(Ordering::Relaxed);
         let gone = |slot: &Slot<M>| {
             let Some(look) = slot.handle.look() else {
                 return false;
@@ -224,7 +291,7 @@ impl<M: Instrument> Series<M> {
                 return false;
             }
             let still = seconds(now).saturating_sub(slot.since.load(Ordering::Relaxed));
-            still >= self.idle.as_secs() && slot.handle.holders() == 1
+            still >= idle && slot.handle.holders() == 1
         };
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let some = all.values().filter(|it| gone(it)).count() > 0;
@@ -239,12 +306,16 @@ impl<M: Instrument> Series<M> {
 
 impl<M: Instrument> Collect for Series<M> {
     fn collect(&self, now: SystemTime) -> Gathered {
-        self.expire(now);
-        let unit = match self.kind {
-            Kind::Histogram(unit, _) => unit,
-            _ => Unit::One,
-        };
+        // A sum over series must not become less because one of them is gone.
+        let shape = self.shape.read().unwrap_or_else(PoisonError::into_inner);
+        let merges = shape.as_ref().is_some_and(|it| it.hidden.contains(&true));
+        drop(shape);
+        if !merges {
+            self.expire(now);
+        }
+        let unit = unit(self.kind);
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let bounds = self.bounds().shown;
         let mut samples: Vec<_> = all
             .iter()
             .map(|(key, slot)| Sample {
@@ -258,13 +329,42 @@ impl<M: Instrument> Collect for Series<M> {
         Gathered {
             desc: self.desc,
             kind: self.kind,
-            names: self.names,
+            names: Cow::Borrowed(self.names),
+            bounds,
             samples,
         }
     }
 
     fn refused(&self) -> u64 {
         self.refused.get()
+    }
+
+    fn apply(&self, view: &View) {
+        let idle = view.idle.unwrap_or(self.own_idle);
+        self.idle.store(idle.as_secs(), Ordering::Relaxed);
+        let shape = view.shape(self.desc.name, self.names);
+        let is_shaped = shape.is_some();
+        *self.shape.write().unwrap_or_else(PoisonError::into_inner) = shape;
+        self.is_shaped.store(is_shaped, Ordering::Release);
+        if matches!(self.kind, Kind::Histogram(_)) {
+            self.rebound(view.bounds(self.desc.name).unwrap_or(self.own_bounds));
+        }
+    }
+}
+
+impl<M: Instrument> Series<M> {
+    fn rebound(&self, wanted: &[f64]) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        let mut bounds = self.bounds.write().unwrap_or_else(PoisonError::into_inner);
+        if *bounds.shown == *wanted {
+            return;
+        }
+        *bounds = Bounds::new(self.kind, wanted);
+        let now = SystemTime::now();
+        for slot in all.values_mut() {
+            slot.handle.rebound(&bounds.observed);
+            slot.created = now;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hot path. What is held by those who count.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -51,6 +51,9 @@ struct Buckets {
     shards: usize,
     /// The last one of each bucket. Made with the first.
     exemplars: OnceLock<Box<[Mutex<Option<Seen>>]>>,
+    /// Other bounds were asked for since: then `other` counts, for whoever holds this.
+    is_moved: AtomicBool,
+    other: Mutex<Option<Arc<Buckets>>>,
 }
 
 /// Where a shard's buckets begin.
@@ -134,16 +137,24 @@ impl Gauge {
 
 impl Histogram {
     pub(crate) fn new(bounds: &Arc<[u64]>) -> Self {
-        // Whole cache lines, so that shards share none but at their ends.
-        let stride = (bounds.len() + 1 + FIRST).next_multiple_of(8);
-        let shards = shards();
-        Self(Arc::new(Buckets {
-            bounds: bounds.clone(),
-            cells: (0..stride * shards).map(|_| AtomicU64::new(0)).collect(),
-            stride,
-            shards,
-            exemplars: OnceLock::new(),
-        }))
+        Self(Arc::new(Buckets::new(bounds)))
+    }
+
+    /// Begins anew with other bounds.
+    pub(crate) fn rebound(&self, bounds: &Arc<[u64]>) {
+        let other = self.0.other.lock();
+        *other.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Buckets::new(bounds)));
+        self.0.is_moved.store(true, Ordering::Release);
+    }
+
+    /// What counts now.
+    fn with<T>(&self, work: impl FnOnce(&Buckets) -> T) -> T {
+        if !self.0.is_moved.load(Ordering::Acquire) {
+            return work(&self.0);
+        }
+        let other = self.0.other.lock();
+        let other = other.unwrap_or_else(PoisonError::into_inner).clone();
+        work(other.as_ref().unwrap_or(&self.0))
     }
 
     /// Of a histogram in seconds.
@@ -155,15 +166,7 @@ impl Histogram {
     /// In nanoseconds, or ones: see [`Unit`].
     #[inline]
     pub fn observe_value(&self, value: u64) {
-        let buckets = &*self.0;
-        let shard = (thread() & (buckets.shards - 1)) * buckets.stride;
-        let cells = &buckets.cells[shard..shard + buckets.stride];
-        let before = cells[0].fetch_add(value, Ordering::Relaxed);
-        if before > u64::MAX - value {
-            // Ten thousand watches last 585 years in three weeks.
-            cells[1].fetch_add(1, Ordering::Relaxed);
-        }
-        cells[FIRST + buckets.of(value)].fetch_add(1, Ordering::Relaxed);
+        self.with(|buckets| buckets.observe(value));
     }
 
     /// The same, and remembers the trace it belongs to.
@@ -172,45 +175,17 @@ impl Histogram {
         let Some(ids) = ids else {
             return;
         };
-        let buckets = &*self.0;
-        let all = buckets.exemplars.get_or_init(|| {
-            let each = 0..=buckets.bounds.len();
-            each.map(|_| Mutex::new(None)).collect()
-        });
-        // Whoever comes second at the same moment is not missed.
-        if let Ok(mut last) = all[buckets.of(value)].try_lock() {
-            *last = Some(Seen {
-                ids,
-                value,
-                at: SystemTime::now(),
-            });
-        }
+        self.with(|buckets| buckets.remember(value, ids));
     }
 
     /// The number of values in each bucket, and their sum.
     pub(crate) fn read(&self) -> (Vec<u64>, u128) {
-        let buckets = &*self.0;
-        let mut counts = vec![0_u64; buckets.bounds.len() + 1];
-        let mut sum = 0_u128;
-        for shard in buckets.cells.chunks(buckets.stride) {
-            let over = u128::from(shard[1].load(Ordering::Relaxed)) << 64;
-            sum += over + u128::from(shard[0].load(Ordering::Relaxed));
-            for (count, cell) in counts.iter_mut().zip(&shard[FIRST..]) {
-                *count = count.wrapping_add(cell.load(Ordering::Relaxed));
-            }
-        }
-        (counts, sum)
+        self.with(Buckets::read)
     }
 
     /// One per bucket that has one, with the bucket's number.
     pub(crate) fn exemplars(&self) -> Vec<(usize, Seen)> {
-        let all = self.0.exemplars.get().map_or(&[][..], |it| it);
-        let all = all.iter().enumerate();
-        all.filter_map(|(at, it)| {
-            let seen = *it.lock().unwrap_or_else(PoisonError::into_inner);
-            Some((at, seen?))
-        })
-        .collect()
+        self.with(Buckets::exemplars)
     }
 
     /// How many values were observed.
@@ -224,6 +199,71 @@ impl Histogram {
 }
 
 impl Buckets {
+    fn new(bounds: &Arc<[u64]>) -> Self {
+        // Whole cache lines, so that shards share none but at their ends.
+        let stride = (bounds.len() + 1 + FIRST).next_multiple_of(8);
+        let shards = shards();
+        Self {
+            bounds: bounds.clone(),
+            cells: (0..stride * shards).map(|_| AtomicU64::new(0)).collect(),
+            stride,
+            shards,
+            exemplars: OnceLock::new(),
+            is_moved: AtomicBool::new(false),
+            other: Mutex::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&self, value: u64) {
+        let shard = (thread() & (self.shards - 1)) * self.stride;
+        let cells = &self.cells[shard..shard + self.stride];
+        let before = cells[0].fetch_add(value, Ordering::Relaxed);
+        if before > u64::MAX - value {
+            // Ten thousand watches last 585 years in three weeks.
+            cells[1].fetch_add(1, Ordering::Relaxed);
+        }
+        cells[FIRST + self.of(value)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn remember(&self, value: u64, ids: Ids) {
+        let all = self.exemplars.get_or_init(|| {
+            let each = 0..=self.bounds.len();
+            each.map(|_| Mutex::new(None)).collect()
+        });
+        // Whoever comes second at the same moment is not missed.
+        if let Ok(mut last) = all[self.of(value)].try_lock() {
+            *last = Some(Seen {
+                ids,
+                value,
+                at: SystemTime::now(),
+            });
+        }
+    }
+
+    fn read(&self) -> (Vec<u64>, u128) {
+        let mut counts = vec![0_u64; self.bounds.len() + 1];
+        let mut sum = 0_u128;
+        for shard in self.cells.chunks(self.stride) {
+            let over = u128::from(shard[1].load(Ordering::Relaxed)) << 64;
+            sum += over + u128::from(shard[0].load(Ordering::Relaxed));
+            for (count, cell) in counts.iter_mut().zip(&shard[FIRST..]) {
+                *count = count.wrapping_add(cell.load(Ordering::Relaxed));
+            }
+        }
+        (counts, sum)
+    }
+
+    fn exemplars(&self) -> Vec<(usize, Seen)> {
+        let all = self.exemplars.get().map_or(&[][..], |it| it);
+        let all = all.iter().enumerate();
+        all.filter_map(|(at, it)| {
+            let seen = *it.lock().unwrap_or_else(PoisonError::into_inner);
+            Some((at, seen?))
+        })
+        .collect()
+    }
+
     /// Most values are small, and found at once.
     #[inline]
     fn of(&self, value: u64) -> usize {
@@ -245,15 +285,16 @@ impl Unit {
 
     pub(crate) fn observed(self, bound: f64) -> u64 {
         let value = match self {
-            Self::Seconds => bound * 1e9,
-            Self::One => bound,
+            Self::Seconds => (bound * 1e9).round(),
+            // What is counted is whole.
+            Self::One => bound.floor(),
         };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "bounds are positive, and `as` saturates"
         )]
-        let value = value.round() as u64;
+        let value = value as u64;
         value
     }
 }

@@ -81,7 +81,7 @@ fn batch(metrics: &Message, points: u64) -> Batch {
 
 fn of_family(out: &mut Message, family: &Gathered, points: &[Vec<u8>]) {
     let unit = match family.kind {
-        Kind::Histogram(Unit::Seconds, _) => "s",
+        Kind::Histogram(Unit::Seconds) => "s",
         _ if family.desc.name.ends_with("_seconds") => "s",
         _ if family.desc.name.ends_with("_bytes") => "By",
         _ => "",
@@ -140,13 +140,13 @@ fn point(family: &Gathered, sample: &Sample, now: SystemTime) -> Vec<u8> {
             sum,
             exemplars,
         } => {
-            let Kind::Histogram(unit, bounds) = family.kind else {
+            let Kind::Histogram(unit) = family.kind else {
                 return out.0;
             };
             out.fixed64(4, counts.iter().sum());
             out.double(5, *sum);
             out.packed(6, counts.iter().copied());
-            out.packed(7, bounds.iter().map(|it| it.to_bits()));
+            out.packed(7, family.bounds.iter().map(|it| it.to_bits()));
             for (_, seen) in exemplars {
                 out.message(8, |it| {
                     it.fixed64(2, nanoseconds(seen.at));

@@ -1,10 +1,12 @@
 //! All instruments of a server.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::family::{Family, Labels};
 use super::handle::{Counter, Gauge, Histogram, Seen, Unit};
+use super::view::View;
 
 /// What Kubernetes promises of a metric's name and labels; its help text begins with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +57,11 @@ impl Desc {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Counter,
     Gauge,
-    Histogram(Unit, &'static [f64]),
+    Histogram(Unit),
 }
 
 /// An instrument as it is read.
@@ -67,7 +69,9 @@ pub(super) enum Kind {
 pub(super) struct Gathered {
     pub desc: Desc,
     pub kind: Kind,
-    pub names: &'static [&'static str],
+    pub names: Cow<'static, [&'static str]>,
+    /// Of a histogram, as they are shown.
+    pub bounds: Arc<[f64]>,
     /// In the order of their labels.
     pub samples: Vec<Sample>,
 }
@@ -96,6 +100,9 @@ pub(super) trait Collect: Send + Sync {
     fn refused(&self) -> u64 {
         0
     }
+
+    /// Counts as settings say from now on.
+    fn apply(&self, _: &View) {}
 }
 
 /// Values of labels, and a number: what a function tells when somebody reads.
@@ -107,6 +114,8 @@ pub struct Registry(Arc<Shared>);
 
 struct Shared {
     all: Mutex<Vec<Arc<dyn Collect>>>,
+    /// Taken before `all`.
+    view: Mutex<Arc<View>>,
     started: SystemTime,
     idle: Duration,
 }
@@ -131,19 +140,20 @@ impl Registry {
     pub fn new(idle: Duration) -> Self {
         Self(Arc::new(Shared {
             all: Mutex::default(),
+            view: Mutex::default(),
             started: SystemTime::now(),
             idle,
         }))
     }
 
     pub fn counter<L: Labels>(&self, desc: Desc) -> Family<L, Counter> {
-        let family = Family::new(desc, Kind::Counter, self.0.idle);
+        let family = Family::new(desc, Kind::Counter, &[], self.0.idle);
         self.add(family.series().clone());
         family
     }
 
     pub fn gauge<L: Labels>(&self, desc: Desc) -> Family<L, Gauge> {
-        let family = Family::new(desc, Kind::Gauge, self.0.idle);
+        let family = Family::new(desc, Kind::Gauge, &[], self.0.idle);
         self.add(family.series().clone());
         family
     }
@@ -155,7 +165,7 @@ impl Registry {
         unit: Unit,
         bounds: &'static [f64],
     ) -> Family<L, Histogram> {
-        let family = Family::new(desc, Kind::Histogram(unit, bounds), self.0.idle);
+        let family = Family::new(desc, Kind::Histogram(unit), bounds, self.0.idle);
         self.add(family.series().clone());
         family
     }
@@ -191,7 +201,18 @@ impl Registry {
     }
 
     fn add(&self, one: Arc<dyn Collect>) {
+        let view = self.0.view.lock().unwrap_or_else(PoisonError::into_inner);
+        one.apply(&view);
         self.lock().push(one);
+    }
+
+    /// Shows and counts as settings say from now on. A histogram whose bounds change begins anew.
+    pub fn set_view(&self, view: View) {
+        let mut place = self.0.view.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::new(view);
+        for one in self.lock().iter() {
+            one.apply(&place);
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<dyn Collect>>> {
@@ -202,6 +223,8 @@ impl Registry {
     pub(super) fn gather(&self, now: SystemTime) -> Vec<Gathered> {
         // Whoever is asked may want to register something.
         let all = self.lock().clone();
+        let view = self.0.view.lock();
+        let view = view.unwrap_or_else(PoisonError::into_inner).clone();
         let mut gathered: Vec<_> = all.iter().map(|it| it.collect(now)).collect();
         let refused = all.iter().zip(&gathered);
         let refused = refused.filter(|(it, _)| it.refused() > 0);
@@ -213,10 +236,12 @@ impl Registry {
         let refused = Gathered {
             desc: REFUSED,
             kind: Kind::Counter,
-            names: &["metric"],
+            names: Cow::Borrowed(&["metric"]),
+            bounds: Arc::default(),
             samples: samples.collect(),
         };
         gathered.push(refused);
+        let mut gathered: Vec<_> = gathered.into_iter().map(|it| view.show(it)).collect();
         gathered.retain(|it| !it.samples.is_empty());
         gathered.sort_by_key(|it| it.desc.name);
         gathered
@@ -254,7 +279,8 @@ impl Collect for Asked {
         Gathered {
             desc: self.desc,
             kind: self.kind,
-            names: self.names,
+            names: Cow::Borrowed(self.names),
+            bounds: Arc::default(),
             samples,
         }
     }

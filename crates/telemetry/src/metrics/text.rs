@@ -105,7 +105,7 @@ pub(super) fn help(desc: &Desc) -> String {
 
 fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Format) {
     let name = family.desc.name;
-    let pairs = labels(family.names, &sample.labels);
+    let pairs = labels(&family.names, &sample.labels);
     match &sample.value {
         Value::Counter(value) => put(out, &format!("{name}{} {value}\n", braces(&pairs, None))),
         Value::Number(value) => {
@@ -119,13 +119,13 @@ fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Fo
             sum,
             exemplars,
         } => {
-            let Kind::Histogram(unit, bounds) = family.kind else {
+            let Kind::Histogram(unit) = family.kind else {
                 return;
             };
             let mut total = 0;
             for (at, count) in counts.iter().enumerate() {
                 total += count;
-                let bound = bounds.get(at).copied().unwrap_or(f64::INFINITY);
+                let bound = family.bounds.get(at).copied().unwrap_or(f64::INFINITY);
                 let bound = match (go(bound), format) {
                     (bound, Format::OpenMetrics) if is_whole(&bound) => bound + ".0",
                     (bound, _) => bound,

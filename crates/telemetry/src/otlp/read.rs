@@ -3,7 +3,7 @@
 use super::{Error, Event, Id, Link, ResourceSpans, Span, Value};
 
 /// Values within values.
-const DEPTH: usize = 16;
+pub(super) const DEPTH: usize = 16;
 
 /// All of an `ExportTraceServiceRequest`.
 pub fn request(bytes: &[u8]) -> Result<Vec<ResourceSpans>, Error> {
@@ -189,20 +189,20 @@ fn id<const N: usize>(field: Field<'_>) -> Id<N> {
 }
 
 #[derive(Clone, Copy)]
-enum Field<'a> {
+pub(crate) enum Field<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
 impl<'a> Field<'a> {
-    fn number(self) -> u64 {
+    pub(crate) fn number(self) -> u64 {
         match self {
             Self::Number(number) => number,
             Self::Bytes(_) => 0,
         }
     }
 
-    fn bytes(self) -> &'a [u8] {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         match self {
             Self::Number(_) => &[],
             Self::Bytes(bytes) => bytes,
@@ -210,11 +210,21 @@ impl<'a> Field<'a> {
     }
 }
 
-fn each<'a>(
-    mut bytes: &'a [u8],
+/// Each field of a message, in its order.
+pub(crate) fn each<'a>(
+    bytes: &'a [u8],
     mut take: impl FnMut(u64, Field<'a>) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    each_whole(bytes, |field, value, _| take(field, value))
+}
+
+/// The same with the field as it was sent, its tag and length included.
+pub(crate) fn each_whole<'a>(
+    mut bytes: &'a [u8],
+    mut take: impl FnMut(u64, Field<'a>, &'a [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
     while !bytes.is_empty() {
+        let begun = bytes;
         let tag = varint(&mut bytes)?;
         let field = tag >> 3;
         let value = match tag & 7 {
@@ -230,7 +240,8 @@ fn each<'a>(
             5 => Field::Number(u32::from_le_bytes(fixed(&mut bytes)?).into()),
             other => return Err(Error::Form(other)),
         };
-        take(field, value)?;
+        let whole = &begun[..begun.len() - bytes.len()];
+        take(field, value, whole)?;
     }
     Ok(())
 }

@@ -95,6 +95,14 @@ pub(super) struct Event {
     pub(super) value: i64,
 }
 
+/// Another trace that a root has to do with.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) context: TraceContext,
+    /// A span of another process.
+    pub(super) is_remote: bool,
+}
+
 pub(super) struct Arena {
     recording: bool,
     pub(super) trace_id: TraceId,
@@ -109,7 +117,7 @@ pub(super) struct Arena {
     pub(super) spans: Vec<Record>,
     pub(super) events: Vec<Event>,
     pub(super) attributes: Vec<(u32, &'static str, Value)>,
-    pub(super) link: Option<TraceContext>,
+    pub(super) link: Option<Link>,
     pub(super) describe: Option<Box<dyn Describe>>,
     /// Spans and events that found no room.
     pub(super) left_out: u32,
@@ -170,12 +178,12 @@ impl Arena {
             && self.attributes.capacity() <= 256
     }
 
-    pub(super) fn open_root(&mut self, start: Tick) {
+    pub(super) fn open_root(&mut self, start: Tick, kind: Kind) {
         self.spans.push(Record {
             name: "",
             id: self.span_id,
             parent: 0,
-            kind: Kind::Server,
+            kind,
             scope: Scope::Own,
             role: Role::Server,
             failed: false,
@@ -201,8 +209,14 @@ impl Arena {
         }
     }
 
-    pub(super) fn link(&mut self, link: TraceContext) {
-        self.link = Some(link);
+    /// Its root, as others may link to it.
+    pub(super) fn root(&self) -> TraceContext {
+        TraceContext {
+            trace_id: self.trace_id,
+            span_id: self.span_id,
+            flags: self.flags,
+            state: self.state.clone(),
+        }
     }
 
     /// What tells a span of this request from one of another: spans may end where another request is current.

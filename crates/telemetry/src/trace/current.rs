@@ -9,7 +9,7 @@ use super::attributes::Value;
 use super::clock::{Tick, now};
 use super::pool;
 use crate::Ids;
-use crate::context::traceparent;
+use crate::context::{TraceContext, traceparent};
 
 thread_local! {
     static CURRENT: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
@@ -181,6 +181,27 @@ pub async fn apart<F: Future>(future: F) -> F::Output {
     .await
 }
 
+/// The current request's trace, taken off this thread to go on on another while this one waits.
+#[derive(Debug)]
+#[must_use = "what is not put back is lost"]
+pub struct Carried(Slot);
+
+impl Carried {
+    pub fn take() -> Self {
+        Self(Slot(exchange(None)))
+    }
+
+    /// Wherever it is polled, it is a part of the request.
+    pub async fn along<F: Future>(&mut self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|context| self.0.enter(|| future.as_mut().poll(context))).await
+    }
+
+    pub fn put_back(mut self) {
+        exchange(self.0.take());
+    }
+}
+
 /// A span that is over already, below the innermost one.
 pub fn past(name: &'static str, scope: Scope, start: Tick, end: Tick) {
     recording(|arena| {
@@ -202,6 +223,11 @@ pub fn outgoing() -> Option<Outgoing> {
     };
     CURRENT.set(Some(arena));
     Some(outgoing)
+}
+
+/// The root of the current request, if it is recorded: what goes on after the request can link to it.
+pub fn root() -> Option<TraceContext> {
+    recording(|arena| arena.root())
 }
 
 /// What goes along with a call.

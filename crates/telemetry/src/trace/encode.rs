@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::arena::{Arena, Describe, Event, Kind, Record, Scope};
+use super::arena::{Arena, Describe, Event, Kind, Link, Record, Scope};
 use super::attributes::Attributes;
 use super::clock::Calendar;
 use super::pool::Pool;
 use super::wire;
-use crate::context::TraceContext;
 use crate::export::Item;
 
 /// What a request recorded, as it waits for its export.
@@ -174,12 +173,13 @@ fn event(event: &Event, calendar: &Calendar, out: &mut Vec<u8>) {
     }
 }
 
-fn link(link: &TraceContext, out: &mut Vec<u8>) {
-    wire::bytes(out, field::TRACE_ID, &link.trace_id.to_bytes());
-    wire::bytes(out, field::SPAN_ID, &link.span_id.to_bytes());
-    if let Some(state) = &link.state {
+fn link(Link { context, is_remote }: &Link, out: &mut Vec<u8>) {
+    wire::bytes(out, field::TRACE_ID, &context.trace_id.to_bytes());
+    wire::bytes(out, field::SPAN_ID, &context.span_id.to_bytes());
+    if let Some(state) = &context.state {
         wire::text(out, field::TRACE_STATE, state);
     }
-    let flags = u32::from(link.flags.bits()) | HAS_REMOTE | IS_REMOTE;
+    let remote = if *is_remote { IS_REMOTE } else { 0 };
+    let flags = u32::from(context.flags.bits()) | HAS_REMOTE | remote;
     wire::fixed32(out, field::LINK_FLAGS, flags);
 }

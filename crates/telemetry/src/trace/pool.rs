@@ -49,6 +49,9 @@ impl Pool {
 /// For the next request on this thread.
 pub(super) fn keep_here(mut arena: Box<Arena>) {
     arena.clear();
+    if !arena.is_small() {
+        return;
+    }
     FREE.with_borrow_mut(|free| {
         if free.len() < HERE {
             free.push(arena);

@@ -51,15 +51,17 @@ pub(super) fn message(out: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec
     let length = out.len();
     out.push(0);
     write(out);
-    let size = out.len() - length - 1;
-    match u8::try_from(size) {
-        Ok(size) if size < 0x80 => out[length] = size,
-        _ => {
-            let mut prefix = Vec::with_capacity(5);
-            varint(&mut prefix, size as u64);
-            out.splice(length..=length, prefix);
-        }
+    let (start, end) = (length + 1, out.len());
+    let mut size = end - start;
+    // Room for one byte was left; what is longer moves.
+    let more = (size.checked_ilog2().unwrap_or(0) / 7) as usize;
+    out.resize(end + more, 0);
+    out.copy_within(start..end, start + more);
+    for place in &mut out[length..length + more] {
+        *place = size.to_le_bytes()[0] | 0x80;
+        size >>= 7;
     }
+    out[length + more] = size.to_le_bytes()[0];
 }
 
 /// A `KeyValue` whose value is written by `value`.
@@ -73,4 +75,22 @@ pub(super) fn attribute(
         text(out, 1, key);
         message(out, 2, value);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_its_length_before_it() {
+        for size in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
+            let mut out = b"before".to_vec();
+            message(&mut out, 2, |out| out.resize(out.len() + size, 7));
+            let mut want = b"before".to_vec();
+            tag(&mut want, 2, DELIMITED);
+            varint(&mut want, size as u64);
+            want.resize(want.len() + size, 7);
+            assert!(out == want, "{size}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use testkit::certificates::Certificates;
 use crate::trace::{PATIENCE, Sender, report, settings};
 
 /// A running sink, ended when dropped.
-struct Sink {
+pub(crate) struct Sink {
     process: Child,
     grpc: u16,
     http: u16,
@@ -26,8 +26,11 @@ impl Drop for Sink {
     }
 }
 
-fn python() -> String {
-    std::env::var("PYTHON").unwrap_or_else(|_| "python3".into())
+fn python() -> Option<String> {
+    testkit::python::with(
+        "grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc",
+        "pip install grpcio opentelemetry-proto",
+    )
 }
 
 fn script() -> PathBuf {
@@ -35,25 +38,18 @@ fn script() -> PathBuf {
 }
 
 /// Whether there is all that the sink needs; says how to get it.
-fn available() -> bool {
-    let modules = "import grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc";
-    let found = Command::new(python())
-        .args(["-c", modules])
-        .stderr(Stdio::null())
-        .status();
-    let found = script().exists() && found.is_ok_and(|it| it.success());
-    if !found {
-        eprintln!(
-            "skipped: no OTLP sink; it needs shared/tools/otlp_sink.py and `pip install grpcio opentelemetry-proto`"
-        );
+pub(crate) fn available() -> bool {
+    if !script().exists() {
+        eprintln!("skipped: no OTLP sink, which is shared/tools/otlp_sink.py");
+        return false;
     }
-    found
+    python().is_some()
 }
 
 impl Sink {
-    fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
         let (out, ready) = (folder.join(name), folder.join(format!("{name}.ready")));
-        let process = Command::new(python())
+        let process = Command::new(python().expect("it was there"))
             .arg(script())
             .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .arg("--out")
@@ -88,7 +84,7 @@ impl Sink {
         }
     }
 
-    fn target(&self, protocol: Protocol) -> Target {
+    pub(crate) fn target(&self, protocol: Protocol) -> Target {
         let port = match protocol {
             Protocol::Grpc => self.grpc,
             Protocol::HttpProtobuf => self.http,
@@ -100,8 +96,8 @@ impl Sink {
         Target::new(place, protocol)
     }
 
-    /// A line for each span that it took.
-    fn lines(&self) -> Vec<String> {
+    /// A line for each span, point or line that it took.
+    pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.out).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use telemetry::export::{
     Exporter, Item, Place, Protocol, Queue, Report, Resource, Settings, Signal, Target, Transport,
-    proto,
 };
+use telemetry::protobuf::Message;
 use testkit::collector::Collector;
 
 /// How long something may take on a busy machine.
@@ -22,15 +22,17 @@ impl Item for Trace {
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
-        let mut scope_spans = Vec::new();
-        for index in 1..=self.0 {
-            let mut span = Vec::new();
-            proto::bytes(&mut span, 1, &[7; 16]);
-            proto::bytes(&mut span, 2, &index.to_be_bytes());
-            proto::bytes(&mut span, 5, format!("span {index}").as_bytes());
-            proto::bytes(&mut scope_spans, 2, &span);
-        }
-        proto::bytes(out, 2, &scope_spans);
+        let mut message = Message(std::mem::take(out));
+        message.message(2, |scope_spans| {
+            for index in 1..=self.0 {
+                scope_spans.message(2, |span| {
+                    span.bytes(1, &[7; 16]);
+                    span.bytes(2, &index.to_be_bytes());
+                    span.text(5, &format!("span {index}"));
+                });
+            }
+        });
+        *out = message.0;
     }
 }
 

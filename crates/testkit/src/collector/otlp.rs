@@ -124,6 +124,67 @@ pub struct Status {
     pub code: i32,
 }
 
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct LogsRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub resource_logs: Vec<ResourceLogs>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ResourceLogs {
+    #[prost(message, optional, tag = "1")]
+    pub resource: Option<Resource>,
+    #[prost(message, repeated, tag = "2")]
+    pub scope_logs: Vec<ScopeLogs>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ScopeLogs {
+    #[prost(message, optional, tag = "1")]
+    pub scope: Option<Scope>,
+    #[prost(message, repeated, tag = "2")]
+    pub log_records: Vec<LogRecord>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct LogRecord {
+    #[prost(fixed64, tag = "1")]
+    pub time_unix_nano: u64,
+    #[prost(int32, tag = "2")]
+    pub severity_number: i32,
+    #[prost(string, tag = "3")]
+    pub severity_text: String,
+    #[prost(message, optional, tag = "5")]
+    pub body: Option<AnyValue>,
+    #[prost(message, repeated, tag = "6")]
+    pub attributes: Vec<KeyValue>,
+    #[prost(fixed32, tag = "8")]
+    pub flags: u32,
+    #[prost(bytes = "vec", tag = "9")]
+    pub trace_id: Vec<u8>,
+    #[prost(bytes = "vec", tag = "10")]
+    pub span_id: Vec<u8>,
+    #[prost(fixed64, tag = "11")]
+    pub observed_time_unix_nano: u64,
+}
+
+impl LogRecord {
+    /// What happened, if it is a text.
+    pub fn text(&self) -> &str {
+        match self.body.as_ref().and_then(|it| it.value.as_ref()) {
+            Some(Any::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// An attribute that is a text; empty if there is none.
+    pub fn attribute(&self, key: &str) -> String {
+        let all = texts(&self.attributes).into_iter();
+        let mut found = all.filter(|it| it.0 == key).map(|it| it.1);
+        found.next().unwrap_or_default()
+    }
+}
+
 /// The answer of any signal.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Response {

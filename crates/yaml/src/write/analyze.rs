@@ -21,8 +21,7 @@ pub(super) fn analyze(value: &str, legacy: bool) -> Analysis {
             ..Analysis::default()
         };
     }
-    let common = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.' | b'/');
-    if text[0] != b'-' && text[0] != b'.' && text.iter().all(common) {
+    if text[0] != b'-' && text[0] != b'.' && text.iter().all(|it| is_word(*it)) {
         return Analysis {
             multiline: false,
             flow_plain: true,
@@ -40,6 +39,14 @@ pub(super) fn analyze(value: &str, legacy: bool) -> Analysis {
     let mut i = 0;
     let mut last = 0;
     while i < text.len() {
+        // Most characters mean nothing, wherever they stand but at the start.
+        let run = text[i..].iter().take_while(|it| is_word(**it)).count();
+        if run > 0 && i > 0 {
+            (after_space, after_break, after_white) = (false, false, false);
+            last = i + run - 1;
+            i += run;
+            continue;
+        }
         let byte = text[i];
         let next = i + width(byte).max(1);
         let before_white = next >= text.len() || is_blank(text, next);
@@ -87,4 +94,8 @@ pub(super) fn analyze(value: &str, legacy: bool) -> Analysis {
         single_quoted: !(break_space || quoted_only),
         block: !(trailing_space || space_break || special),
     }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
 }

@@ -439,11 +439,7 @@ impl<'a, 'o> Emitter<'a, 'o> {
                 self.pop_state();
             }
             Kind::Scalar => {
-                let style = self.scalar_style(event);
-                self.properties(event);
-                self.increase_indent(true, false);
-                self.write_scalar(event.value, style);
-                self.pop_indent();
+                self.scalar_node(event);
                 self.pop_state();
             }
             Kind::SequenceStart(empty) => {
@@ -467,6 +463,22 @@ impl<'a, 'o> Emitter<'a, 'o> {
             // The writers of trees and values do not emit these here.
             Kind::DocumentStart | Kind::DocumentEnd | Kind::SequenceEnd | Kind::MappingEnd => {}
         }
+    }
+
+    fn scalar_node(&mut self, event: &Event<'_, 'a>) {
+        let style = self.scalar_style(event);
+        self.properties(event);
+        self.increase_indent(true, false);
+        self.write_scalar(event.value, style);
+        self.pop_indent();
+    }
+
+    /// One scalar, where the emitter stands.
+    pub(super) fn scalar(&mut self, event: &Event<'_, 'a>, context: Context) {
+        self.analysis = analyze(event.value, self.legacy);
+        self.context = context;
+        self.indention = false;
+        self.scalar_node(event);
     }
 
     /// Keys up to 128 bytes stand before a ':', longer ones behind a '?'.

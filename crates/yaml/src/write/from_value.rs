@@ -21,7 +21,7 @@ impl From<&Value> for Node {
             Value::Array(items) => Self::sequence(items.iter().map(Self::from)),
             Value::Object(object) => {
                 let mut pairs: Vec<_> = object.iter().map(|(k, v)| (k.as_str(), v)).collect();
-                sort(&mut pairs, Rules::V3);
+                sort(&mut pairs, 0, Rules::V3);
                 let pairs = pairs.into_iter();
                 Self::mapping(pairs.map(|(key, value)| (quoted(key), Self::from(value))))
             }

@@ -4,13 +4,18 @@ use std::cmp::Ordering;
 
 use crate::resolve::Rules;
 
-/// Puts pairs in the order of their keys.
-pub(super) fn sort<T: Copy>(pairs: &mut Vec<(&str, T)>, rules: Rules) {
+/// Puts the pairs from some place on in the order of their keys. Says whether all keys are different.
+pub(super) fn sort<T: Copy>(pairs: &mut [(&str, T)], from: usize, rules: Rules) -> bool {
+    let pairs = &mut pairs[from..];
     // By bytes first, as upstream's order is not total; for the same reason not `sort_by`, which may panic on such.
-    pairs.sort_by_key(|(key, _)| *key);
+    if !pairs.is_sorted_by_key(|(key, _)| *key) {
+        pairs.sort_by_key(|(key, _)| *key);
+    }
+    let distinct = pairs.windows(2).all(|pair| pair[0].0 != pair[1].0);
     if !pairs.iter().all(|(key, _)| is_common(key)) {
         merge_sort(pairs, rules);
     }
+    distinct
 }
 
 /// Whether the natural order of such keys is that of their bytes: no digits, and all else stands before the letters.
@@ -19,7 +24,7 @@ fn is_common(key: &str) -> bool {
     key.bytes().all(common)
 }
 
-fn merge_sort<T: Copy>(pairs: &mut Vec<(&str, T)>, rules: Rules) {
+fn merge_sort<T: Copy>(pairs: &mut [(&str, T)], rules: Rules) {
     let mut width = 1;
     while width < pairs.len() {
         let mut merged = Vec::with_capacity(pairs.len());
@@ -37,7 +42,7 @@ fn merge_sort<T: Copy>(pairs: &mut Vec<(&str, T)>, rules: Rules) {
             merged.extend_from_slice(a);
             merged.extend_from_slice(b);
         }
-        *pairs = merged;
+        pairs.copy_from_slice(&merged);
         width *= 2;
     }
 }

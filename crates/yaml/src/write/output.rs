@@ -128,6 +128,20 @@ impl Emitter<'_, '_> {
         len
     }
 
+    /// As many characters as certainly stand on one line, one at least. Gives the bytes written.
+    pub(super) fn write_line(&mut self, text: &[u8], i: usize) -> usize {
+        let len = text[i..]
+            .iter()
+            .take_while(|it| matches!(it, b' '..=b'~'))
+            .count();
+        if len == 0 {
+            return self.write_char(text, i);
+        }
+        self.out.extend_from_slice(&text[i..i + len]);
+        self.column += i64::try_from(len).unwrap_or(i64::MAX);
+        len
+    }
+
     fn write_all(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
         let count = match text.len() {

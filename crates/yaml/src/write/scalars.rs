@@ -191,7 +191,7 @@ impl Emitter<'_, '_> {
                 if breaks {
                     self.write_indent();
                 }
-                i += self.write_char(text, i);
+                i += self.write_line(text, i);
                 self.indention = false;
                 breaks = false;
             }

@@ -6,13 +6,23 @@ use json::{Number, Value};
 
 use super::emit::{Emitter, Event, Kind as Is};
 use super::order::sort;
+use super::tree::Unwritten;
 use super::{Options, SequenceStyle};
+use crate::Style;
 use crate::resolve::{Rules, Scalar, format_float, is_base60, resolve};
-use crate::{Error, Style};
 
 /// What is written as a JSON value is.
 pub trait Tree: Sized {
-    fn shape(&self) -> Shape<'_, Self>;
+    /// What shapes depend on besides the node.
+    type Context: Copy;
+
+    /// None if it is not to be written after all. The pairs of an object are pushed, in any order.
+    fn shape<'a>(
+        &'a self,
+        context: Self::Context,
+        is_root: bool,
+        pairs: &mut Vec<(&'a str, &'a Self)>,
+    ) -> Option<Shape<'a, Self>>;
 }
 
 /// One node of a [`Tree`].
@@ -22,22 +32,29 @@ pub enum Shape<'a, T> {
     Plain(Cow<'a, str>),
     String(Cow<'a, str>),
     Items(&'a [T]),
-    /// In any order.
-    Pairs(Vec<(&'a str, &'a T)>),
+    Pairs,
 }
 
 impl Tree for Value {
-    fn shape(&self) -> Shape<'_, Self> {
-        match self {
+    type Context = ();
+
+    fn shape<'a>(
+        &'a self,
+        (): (),
+        _: bool,
+        pairs: &mut Vec<(&'a str, &'a Self)>,
+    ) -> Option<Shape<'a, Self>> {
+        Some(match self {
             Self::Null => Shape::Plain("null".into()),
             Self::Bool(it) => Shape::Plain(if *it { "true" } else { "false" }.into()),
             Self::Number(it) => Shape::Plain(number_text(*it).into()),
             Self::String(text) => Shape::String(text.as_str().into()),
             Self::Array(items) => Shape::Items(items),
             Self::Object(object) => {
-                Shape::Pairs(object.iter().map(|(k, v)| (k.as_str(), v)).collect())
+                pairs.extend(object.iter().map(|(k, v)| (k.as_str(), v)));
+                Shape::Pairs
             }
-        }
+        })
     }
 }
 
@@ -75,18 +92,31 @@ pub fn value_to_string(value: &Value) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-pub fn write_value(out: &mut Vec<u8>, value: &impl Tree) {
+pub fn write_value(out: &mut Vec<u8>, value: &Value) {
+    let written = write_tree(out, value, ());
+    debug_assert!(written, "all of a value has a shape");
+}
+
+/// Says whether it was written: not if it has a node without a shape, or a key twice.
+pub fn write_tree<T: Tree>(out: &mut Vec<u8>, root: &T, context: T::Context) -> bool {
     let options = Options {
         indent: 2,
         sequences: SequenceStyle::Compact,
         width: Some(80),
     };
-    let mut emitter = Emitter::new(out, options, true);
-    let result = write_document(&mut emitter, value);
-    debug_assert!(
-        result.is_ok(),
-        "values have no anchors, the only cause of errors"
-    );
+    let start = out.len();
+    match Emitter::new(out, options, true).tree(root, context) {
+        Ok(()) => true,
+        Err(Unwritten::Odd) => {
+            out.truncate(start);
+            false
+        }
+        Err(Unwritten::LongKey) => {
+            out.truncate(start);
+            let emitter = &mut Emitter::new(out, options, true);
+            write_document(emitter, root, context).is_some()
+        }
+    }
 }
 
 enum Open<'a, T> {
@@ -109,28 +139,36 @@ pub(super) fn number_text(number: Number) -> String {
     }
 }
 
-fn write_document<T: Tree>(emitter: &mut Emitter<'_, '_>, root: &T) -> Result<(), Error> {
-    emitter.emit(&Event::new(Is::DocumentStart))?;
+/// By events. None as above.
+fn write_document<T: Tree>(
+    emitter: &mut Emitter<'_, '_>,
+    root: &T,
+    context: T::Context,
+) -> Option<()> {
+    // Fails on anchors only, and there are none.
+    let mut emit = |event: &Event<'_, 'static>| emitter.emit(event).ok();
+    emit(&Event::new(Is::DocumentStart))?;
     let mut open: Vec<Open<'_, T>> = Vec::new();
     let mut next = Some(root);
     loop {
         if let Some(value) = next.take() {
             let mut event = Event::new(Is::Scalar);
-            match value.shape() {
+            let mut pairs = Vec::new();
+            match value.shape(context, open.is_empty(), &mut pairs)? {
                 Shape::Plain(text) => {
                     event.value = &text;
-                    emitter.emit(&event)?;
+                    emit(&event)?;
                 }
-                Shape::String(text) => emitter.emit(&string(&text))?,
+                Shape::String(text) => emit(&string(&text))?,
                 Shape::Items(items) => {
                     event.kind = Is::SequenceStart(items.is_empty());
-                    emitter.emit(&event)?;
+                    emit(&event)?;
                     open.push(Open::Items(items.iter()));
                 }
-                Shape::Pairs(mut pairs) => {
+                Shape::Pairs => {
                     event.kind = Is::MappingStart(pairs.is_empty());
-                    emitter.emit(&event)?;
-                    sort(&mut pairs, Rules::V2);
+                    emit(&event)?;
+                    sort(&mut pairs, 0, Rules::V2).then_some(())?;
                     open.push(Open::Pairs(pairs.into_iter()));
                 }
             }
@@ -143,22 +181,22 @@ fn write_document<T: Tree>(emitter: &mut Emitter<'_, '_>, root: &T) -> Result<()
             }
             Some(Open::Pairs(pairs)) => {
                 if let Some((key, value)) = pairs.next() {
-                    emitter.emit(&string(key))?;
+                    emit(&string(key))?;
                     next = Some(value);
                 }
                 Is::MappingEnd
             }
         };
         if next.is_none() {
-            emitter.emit(&Event::new(end))?;
+            emit(&Event::new(end))?;
             open.pop();
         }
     }
-    emitter.emit(&Event::new(Is::DocumentEnd))
+    emit(&Event::new(Is::DocumentEnd))
 }
 
 /// Quoted if it would be read as something else.
-fn string(text: &str) -> Event<'_, 'static> {
+pub(super) fn string(text: &str) -> Event<'_, 'static> {
     let mut event = Event::new(Is::Scalar);
     event.value = text;
     if text.contains('\n') {
@@ -169,4 +207,59 @@ fn string(text: &str) -> Event<'_, 'static> {
         event.style = Style::DoubleQuoted;
     }
     event
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn by_events(value: &Value) -> String {
+        let mut out = Vec::new();
+        let options = Options {
+            width: Some(80),
+            ..Options::default()
+        };
+        let written = write_document(&mut Emitter::new(&mut out, options, true), value, ());
+        assert_eq!(written, Some(()));
+        String::from_utf8(out).expect("made of strings")
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = || {
+            prop_oneof![
+                4 => "[a-zA-Z0-9./:#' -]{0,10}",
+                1 => "[a-z:# ]{60,130}",
+                1 => "[a-z\n\t ]{0,12}",
+                1 => "\\PC{0,6}",
+                1 => Just("\u{2028}x\n".to_owned()),
+            ]
+        };
+        let leaf = prop_oneof![
+            6 => text().prop_map(Value::from),
+            1 => any::<i64>().prop_map(Value::from),
+            1 => any::<bool>().prop_map(Value::from),
+            1 => Just(Value::Null),
+        ];
+        leaf.prop_recursive(5, 40, 5, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                prop::collection::btree_map(text(), inner, 0..5).prop_map(|pairs| {
+                    let mut object = json::Object::new();
+                    for (key, value) in pairs {
+                        object.insert(key.as_str(), value);
+                    }
+                    Value::Object(object)
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn without_events_the_text_is_the_same(value in value()) {
+            prop_assert_eq!(value_to_string(&value), by_events(&value));
+        }
+    }
 }

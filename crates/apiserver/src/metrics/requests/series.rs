@@ -24,6 +24,7 @@ labels!(pub(crate) Terminated {
     code, component, group, resource, scope, subresource, verb, version
 });
 labels!(pub(crate) Own { group, resource, subresource, verb });
+labels!(pub(crate) Deprecated { group, removed_release, resource, subresource, version });
 
 /// A big cluster with many custom resources has thousands.
 const CAP: usize = 10_000;
@@ -50,6 +51,14 @@ pub(super) fn terminations(registry: &Registry) -> Family<Terminated<'static>, C
         "apiserver_request_terminations_total",
         Stability::Alpha,
         "Requests that the server ended in self-defence: too many at a time, or too slow.",
+    ))
+}
+
+pub(super) fn deprecated(registry: &Registry) -> Family<Deprecated<'static>, Gauge> {
+    registry.gauge(Desc::new(
+        "apiserver_requested_deprecated_apis",
+        Stability::Stable,
+        "Always 1; APIs on their way out that somebody has used since the start.",
     ))
 }
 

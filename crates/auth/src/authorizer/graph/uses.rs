@@ -1,8 +1,8 @@
-//! What a pod uses.
+//! What a pod uses, and what a volume does.
 
 use json::Value;
 
-use super::Key;
+use super::{Key, Name};
 
 /// All resources a key may have.
 pub(super) const RESOURCES: [&str; 9] = [
@@ -18,17 +18,50 @@ pub(super) const RESOURCES: [&str; 9] = [
 ];
 
 /// Where a volume names a secret: the kind of the volume and the path below it.
-const VOLUME_SECRETS: [(&str, &[&str]); 9] = [
+const VOLUME_SECRETS: [(&str, &[&str]); 10] = [
     ("secret", &["secretName"]),
     ("azureFile", &["secretName"]),
     ("csi", &["nodePublishSecretRef", "name"]),
     ("cephfs", &["secretRef", "name"]),
+    ("cinder", &["secretRef", "name"]),
     ("flexVolume", &["secretRef", "name"]),
     ("iscsi", &["secretRef", "name"]),
     ("rbd", &["secretRef", "name"]),
     ("scaleIO", &["secretRef", "name"]),
     ("storageos", &["secretRef", "name"]),
 ];
+
+/// Sources of a `PersistentVolume`, and the references to secrets that the kubelet follows.
+const PERSISTENT_SECRETS: [(&str, &str); 10] = [
+    ("cephfs", "secretRef"),
+    ("cinder", "secretRef"),
+    ("flexVolume", "secretRef"),
+    ("rbd", "secretRef"),
+    ("scaleIO", "secretRef"),
+    ("iscsi", "secretRef"),
+    ("storageos", "secretRef"),
+    ("csi", "nodePublishSecretRef"),
+    ("csi", "nodeStageSecretRef"),
+    ("csi", "nodeExpandSecretRef"),
+];
+
+/// The secrets of a `PersistentVolume`; old references mean the namespace of its claim.
+pub(super) fn of_volume(volume: &Value, claimed_in: &str) -> Vec<Name> {
+    let mut found = Vec::new();
+    let mut add = |namespace: Option<&str>, name: Option<&str>| {
+        if let Some(name) = name.filter(|it| !it.is_empty()) {
+            let namespace = namespace.filter(|it| !it.is_empty()).unwrap_or(claimed_in);
+            found.push((namespace.to_owned(), name.to_owned()));
+        }
+    };
+    for (source, reference) in PERSISTENT_SECRETS {
+        let text = |field| volume.str_at(&["spec", source, reference, field]);
+        add(text("namespace"), text("name"));
+    }
+    let azure = |field| volume.str_at(&["spec", "azureFile", field]);
+    add(azure("secretNamespace"), azure("secretName"));
+    found
+}
 
 pub(super) fn of_pod(pod: &Value, namespace: &str, pod_name: &str) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();

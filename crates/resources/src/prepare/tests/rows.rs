@@ -81,11 +81,31 @@ pub(super) const CREATED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "v1 PersistentVolumeClaim",
-        r#"{"spec":{"dataSource":{"kind":"k","name":"n","apiGroup":"g"}},"status":{"phase":"Bound","x":1}}"#,
+        r#"{"spec":{"dataSource":{"kind":"PersistentVolumeClaim","name":"n"}},"status":{"phase":"Bound","x":1}}"#,
         &[
-            r#"spec.dataSourceRef={"kind":"k","name":"n","apiGroup":"g"}"#,
+            r#"spec.dataSourceRef={"kind":"PersistentVolumeClaim","name":"n"}"#,
             r#"status={"phase":"Pending"}"#,
         ],
+    ),
+    (
+        "v1 PersistentVolumeClaim",
+        r#"{"spec":{"dataSource":{"kind":"k","name":"n","apiGroup":"g"}}}"#,
+        &["spec.dataSource!", "spec.dataSourceRef!"],
+    ),
+    (
+        "v1 PersistentVolumeClaim",
+        r#"{"spec":{"dataSourceRef":{"kind":"k","name":"n","apiGroup":"g"}}}"#,
+        &[r#"spec.dataSource={"kind":"k","name":"n","apiGroup":"g"}"#],
+    ),
+    (
+        "v1 PersistentVolumeClaim",
+        r#"{"spec":{"dataSourceRef":{"kind":"k","name":"n","apiGroup":"g","namespace":"o"}}}"#,
+        &["spec.dataSource!", "spec.dataSourceRef!"],
+    ),
+    (
+        "coordination.k8s.io/v1 Lease",
+        r#"{"spec":{"holderIdentity":"a","strategy":"OldestEmulationVersion","preferredHolder":"b"}}"#,
+        &[r#"spec={"holderIdentity":"a"}"#],
     ),
     (
         "v1 Node",

@@ -1,26 +1,32 @@
 //! How to reach the server: what the user's kubeconfig says, and what flags say otherwise.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use clap::Args;
-use client::{Roots, Trust};
+use client::{Answer, Client, Roots, Trust};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{Method, Request, Uri};
 use json::{Value, json};
 
+/// Webhooks may take thirty seconds of it.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const AGENT: &str = concat!("pilothouse/", env!("CARGO_PKG_VERSION"));
+
 #[derive(Debug, Default, Args)]
-pub(super) struct Flags {
+pub(crate) struct Flags {
     /// The kubeconfig; $KUBECONFIG or ~/.kube/config if omitted
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// Which of its contexts; the current one if omitted
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
-    /// Namespace of objects that name none; those that name another are refused
-    #[arg(long, short, value_name = "NAME")]
-    namespace: Option<String>,
     /// URL of the server
     #[arg(long, short, value_name = "URL")]
     server: Option<String>,
@@ -36,19 +42,18 @@ pub(super) struct Flags {
 }
 
 #[derive(Debug)]
-pub(super) struct Access {
-    pub(super) server: String,
-    pub(super) trust: Trust,
-    pub(super) token: Option<String>,
+pub(crate) struct Access {
+    pub(crate) server: String,
+    pub(crate) trust: Trust,
+    pub(crate) token: Option<String>,
     /// As whom, if not as oneself.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) namespace: String,
-    /// Whether objects must be in that one.
-    pub(super) enforce_namespace: bool,
+    pub(crate) headers: Vec<(String, String)>,
+    /// That of the context.
+    pub(crate) namespace: Option<String>,
 }
 
 impl Access {
-    pub(super) fn find(flags: &Flags) -> anyhow::Result<Self> {
+    pub(crate) fn find(flags: &Flags) -> anyhow::Result<Self> {
         let config = Config::load(flags)?;
         let name = flags.context.as_deref().or(config.current.as_deref());
         let context = match name {
@@ -83,12 +88,7 @@ impl Access {
             },
             token: None,
             headers: Vec::new(),
-            namespace: flags
-                .namespace
-                .clone()
-                .or_else(|| context.as_ref()?.text("namespace"))
-                .unwrap_or_else(|| "default".into()),
-            enforce_namespace: flags.namespace.is_some(),
+            namespace: context.as_ref().and_then(|it| it.text("namespace")),
         };
         access.be(&user.unwrap_or_default())?;
         if flags.token.is_some() {
@@ -249,4 +249,65 @@ impl Part<'_> {
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("read {}", path.display()))
+}
+
+/// The server itself.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    client: Client,
+    base: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Connection {
+    pub(crate) fn new(access: &Access) -> anyhow::Result<Self> {
+        let url: Uri = access
+            .server
+            .parse()
+            .with_context(|| access.server.clone())?;
+        let mut headers = access.headers.clone();
+        if let Some(token) = &access.token {
+            headers.push((AUTHORIZATION.to_string(), format!("Bearer {token}")));
+        }
+        Ok(Self {
+            client: Client::new(&url, &access.trust, TIMEOUT)?,
+            base: access.server.trim_end_matches('/').to_owned(),
+            headers,
+        })
+    }
+
+    /// Sends a body with its type, if there is one.
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<(&'static str, Bytes)>,
+    ) -> anyhow::Result<Answer> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header(ACCEPT, "application/json")
+            .header(USER_AGENT, AGENT);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        if let Some((content_type, _)) = body {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        let body = body.map(|it| it.1).unwrap_or_default();
+        Ok(self.client.send(request.body(body)?).await?)
+    }
+}
+
+/// A part of a path or query: all but the unreserved is encoded.
+pub(crate) fn encode(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }

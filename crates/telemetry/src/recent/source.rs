@@ -1,0 +1,79 @@
+//! From the tracer's queue to what is kept, and on to the exporter's, if there is one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::export::{Item, Numbers, Queue, Resource};
+use crate::protobuf;
+use crate::trace::Finished;
+
+/// A trace that was encoded, on its way to a collector.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    spans: u64,
+    bytes: Arc<[u8]>,
+}
+
+impl Item for Encoded {
+    fn spans(&self) -> u64 {
+        self.spans
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes);
+    }
+}
+
+/// Where the server's own traces come from, and where they go on to.
+#[derive(Debug)]
+pub struct Source {
+    pub(super) queue: Arc<Queue<Finished>>,
+    /// To a collector. Its books are carried over to those of `queue`, which so are those of all.
+    onward: Option<Arc<Queue<Encoded>>>,
+    /// The resource, as a `ResourceSpans` has it.
+    head: Arc<[u8]>,
+    carried: Mutex<Numbers>,
+}
+
+impl Source {
+    pub fn new(
+        queue: Arc<Queue<Finished>>,
+        resource: &Resource,
+        onward: Option<Arc<Queue<Encoded>>>,
+    ) -> Self {
+        let head = resource.wrap(&[]);
+        Self {
+            queue,
+            onward,
+            head: protobuf::bytes_at(&head, 1).unwrap_or_default().into(),
+            carried: Mutex::default(),
+        }
+    }
+
+    /// Takes all that is finished. One at a time does it: who comes back has seen all that was there when it came.
+    pub(super) fn drain(&self, keep: impl Fn(&Arc<[u8]>, &Arc<[u8]>)) {
+        let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = Vec::new();
+        while let Some(finished) = self.queue.try_pop() {
+            out.clear();
+            finished.encode(&mut out);
+            let spans = finished.spans();
+            drop(finished);
+            let bytes: Arc<[u8]> = out.as_slice().into();
+            keep(&self.head, &bytes);
+            match &self.onward {
+                // It counts what it has no room for.
+                Some(onward) => drop(onward.try_push(Encoded { spans, bytes })),
+                None => self.queue.settle(spans, 0, 0),
+            }
+        }
+        if let Some(onward) = &self.onward {
+            let now = onward.numbers();
+            self.queue.settle(
+                now.exported - carried.exported,
+                now.failed - carried.failed,
+                now.dropped - carried.dropped,
+            );
+            *carried = now;
+        }
+    }
+}

@@ -191,7 +191,7 @@ impl<T: Item> Work<T> {
             while (all || self.queue.is_batch()) && self.stop.borrow().is_none() {
                 let Some(batch) = self.next() else { break };
                 self.send(batch).await;
-                self.rest(restraint.rest(self.queue.is_crowded())).await;
+                self.rest(restraint.rest()).await;
             }
             self.troubles.tell(self.queue.numbers().dropped);
         }

@@ -146,12 +146,6 @@ impl<T: Item> Queue<T> {
         self.places.load(Ordering::Acquire) & !CLOSED >= self.batch
     }
 
-    /// Whether half of the room is taken: more comes than goes.
-    pub(super) fn is_crowded(&self) -> bool {
-        let taken = self.places.load(Ordering::Acquire) & !CLOSED;
-        taken * 2 >= self.most
-    }
-
     /// Comes back when a batch has come together.
     pub(crate) async fn batch(&self) {
         self.enough.notified().await;
@@ -208,9 +202,8 @@ mod tests {
     #[test]
     fn what_would_have_no_room_is_counted_without_being_made() {
         let queue: Queue<u64> = Queue::new(10);
-        assert!(queue.has_room(10) && !queue.is_crowded());
+        assert!(queue.has_room(10));
         assert_eq!(queue.try_push(8), Ok(()));
-        assert!(queue.is_crowded());
         assert!(queue.has_room(2));
         assert!(!queue.has_room(3));
         queue.close();

@@ -1,13 +1,15 @@
 //! How much of a busy machine an exporter may take.
 //!
 //! Encoding and sending a trace costs about as much as serving a read. On a machine with processors to spare that is
-//! nobody's loss. On one that is busy it would be the requests': then an exporter that cannot keep up anyway takes a
-//! fiftieth of a processor, and the rest is dropped and counted.
+//! nobody's loss. On one that is busy it would be the requests': there an exporter works for a fiftieth of the time once
+//! it has used up what it saved, and what waits too long for it is dropped and counted.
 
 use std::time::{Duration, Instant};
 
-/// Of the time that an exporter worked, so many times as long it rests.
-const REST: u32 = 49;
+/// Of so much time, an exporter may work for one part.
+const PARTS: u32 = 50;
+/// The most that it saves for when there is much to do.
+const SAVED: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(500);
 /// The machine is not asked more often.
 const LOOK: Duration = Duration::from_millis(100);
@@ -15,6 +17,8 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Restraint {
     worked: Duration,
+    at: Instant,
+    saved: Duration,
     looked: Instant,
     before: Option<Times>,
     is_busy: bool,
@@ -23,23 +27,35 @@ pub(super) struct Restraint {
 impl Restraint {
     /// For the current thread.
     pub(super) fn new() -> Self {
+        let now = Instant::now();
         Self {
             worked: worked(),
-            looked: Instant::now(),
+            at: now,
+            saved: SAVED,
+            looked: now,
             before: times(),
             is_busy: false,
         }
     }
 
     /// How long to rest after what was done since the last time.
-    pub(super) fn rest(&mut self, is_crowded: bool) -> Duration {
-        let worked = worked();
+    pub(super) fn rest(&mut self) -> Duration {
+        let (now, worked) = (Instant::now(), worked());
+        let passed = now - std::mem::replace(&mut self.at, now);
         let just = worked.saturating_sub(std::mem::replace(&mut self.worked, worked));
-        if is_crowded && self.is_busy() {
-            (just * REST).min(LONGEST)
+        let overdrawn = self.spend(passed, just);
+        if self.is_busy() {
+            (overdrawn * PARTS).min(LONGEST)
         } else {
             Duration::ZERO
         }
+    }
+
+    /// By how much the work of some time was more than there was for it.
+    fn spend(&mut self, passed: Duration, worked: Duration) -> Duration {
+        let saved = (self.saved + passed / PARTS).min(SAVED);
+        self.saved = saved.saturating_sub(worked);
+        worked.saturating_sub(saved)
     }
 
     fn is_busy(&mut self) -> bool {
@@ -133,20 +149,28 @@ mod tests {
     }
 
     #[test]
-    fn only_who_is_crowded_on_a_busy_machine_rests() {
+    fn what_was_saved_is_spent_first() {
+        let ms = Duration::from_millis;
         let mut restraint = Restraint::new();
-        let busy = |restraint: &mut Restraint, is_busy| {
+        assert_eq!(restraint.spend(ms(0), ms(30)), ms(0));
+        assert_eq!(restraint.spend(ms(0), ms(30)), ms(10));
+        assert_eq!(restraint.spend(ms(100), ms(5)), ms(3));
+        // No more than so much is saved.
+        assert_eq!(restraint.spend(ms(1_000_000), ms(60)), ms(10));
+    }
+
+    #[test]
+    fn only_who_overdraws_on_a_busy_machine_rests() {
+        let rest = |is_busy, saved| {
+            let mut restraint = Restraint::new();
             // Told here, and not asked for again in the time of this test.
             restraint.is_busy = is_busy;
             restraint.looked = Instant::now() + Duration::from_secs(3600);
-            restraint.worked = Duration::ZERO;
+            (restraint.saved, restraint.worked) = (saved, Duration::ZERO);
+            restraint.rest()
         };
-        busy(&mut restraint, true);
         assert!(worked() > Duration::ZERO);
-        assert!(restraint.rest(true) > Duration::ZERO);
-        busy(&mut restraint, true);
-        assert_eq!(restraint.rest(false), Duration::ZERO);
-        busy(&mut restraint, false);
-        assert_eq!(restraint.rest(true), Duration::ZERO);
+        assert!(rest(true, Duration::ZERO) > Duration::ZERO);
+        assert_eq!(rest(false, Duration::ZERO), Duration::ZERO);
     }
 }

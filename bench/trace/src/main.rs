@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use telemetry::context::TraceContext;
 use telemetry::export::{Item as _, Queue};
 use telemetry::trace::{
-    self, Attributes, Describe, Incoming, Role, Sampling, Scope, Tracer, Trust,
+    self, Describe, Description, Incoming, Role, Sampling, Scope, Tracer, Trust,
 };
 
 const ROUNDS: usize = 200;
@@ -18,26 +18,19 @@ const ROUNDS: usize = 200;
 const BATCH: usize = 256;
 const PARENT: &[u8] = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
+#[derive(Default)]
 struct Request;
 
 impl Describe for Request {
-    fn name(&self) -> String {
-        "POST /api/v1/namespaces/{:namespace}/configmaps".into()
-    }
-
-    fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
-        if role == Role::Handler {
-            for key in [
-                "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource",
-                "namespace", "protocol", "resource", "scope", "url", "user-agent", "verb",
-            ] {
-                out.text(key, "a value of usual length");
-            }
+    fn describe(&self, out: &mut Description) {
+        out.name.push_str("POST /api/v1/namespaces/{:namespace}/configmaps");
+        let mut out = out.of(Role::Handler);
+        for key in [
+            "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource",
+            "namespace", "protocol", "resource", "scope", "url", "user-agent", "verb",
+        ] {
+            out.text(key, "a value of usual length");
         }
-    }
-
-    fn is_error(&self) -> bool {
-        false
     }
 }
 
@@ -81,7 +74,7 @@ fn create(tracer: &Tracer) {
         }
     });
     black_box(request.server_timing());
-    request.finish(|| Request);
+    request.finish(|_: &mut Request| {});
 }
 
 /// Of this thread, in nanoseconds.

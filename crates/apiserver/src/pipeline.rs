@@ -213,13 +213,15 @@ impl Api {
             Err(status) => respond::failed(&status, &parts.headers),
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
-        let id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = &id {
+        let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
+        if let Some(id) = &mut id {
+            once(id);
             response.headers_mut().insert(AUDIT_ID, id.clone());
         }
         if let Some(timing) = trace.server_timing()
-            && let Ok(timing) = HeaderValue::from_bytes(&timing)
+            && let Ok(mut timing) = HeaderValue::from_bytes(&timing)
         {
+            once(&mut timing);
             response.headers_mut().insert(SERVER_TIMING, timing);
         }
         gzip::negotiate(&parts.headers, &mut response);
@@ -230,7 +232,7 @@ impl Api {
             noted.tell(caller, &parts, &response, trace.ids());
         }
         tally.end(&mut response, trace.ids());
-        trace.finish(|| Told::new(caller, parts, &response, id));
+        trace.finish(|told: &mut Told| told.note(caller, &parts, &response, id.as_ref()));
         response
     }
 
@@ -593,4 +595,9 @@ impl Ask<'_> {
     pub fn not_found(&self) -> Status {
         Status::not_found(&self.resource.group_resource(), &self.info.name)
     }
+}
+
+/// No answer has this value again: HTTP/2 is not to remember it, which is what this mark is for.
+fn once(value: &mut HeaderValue) {
+    value.set_sensitive(true);
 }

@@ -63,26 +63,6 @@ pub struct ResourceRequest<'a> {
     pub rest: Vec<Cow<'a, str>>,
 }
 
-impl ResourceRequest<'_> {
-    /// The same, for longer than its path lives.
-    pub(crate) fn into_owned(self) -> ResourceRequest<'static> {
-        fn own(text: Cow<'_, str>) -> Cow<'static, str> {
-            Cow::Owned(text.into_owned())
-        }
-        ResourceRequest {
-            verb: self.verb,
-            group: own(self.group),
-            version: own(self.version),
-            namespace: own(self.namespace),
-            resource: own(self.resource),
-            subresource: own(self.subresource),
-            name: own(self.name),
-            by_prefix: self.by_prefix,
-            rest: self.rest.into_iter().map(own).collect(),
-        }
-    }
-}
-
 /// The query's pairs, decoded, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Query(Vec<(String, String)>);

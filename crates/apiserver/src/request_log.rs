@@ -126,9 +126,13 @@ const HARMLESS: &[&str] = &[
 
 /// The path and the query, without the values of parameters that are not the API's own.
 pub(crate) fn shown(uri: &Uri) -> String {
-    let Some(query) = uri.query() else {
-        return uri.path().to_owned();
-    };
+    match uri.query() {
+        Some(query) => show(uri.path(), query),
+        None => uri.path().to_owned(),
+    }
+}
+
+pub(crate) fn show(path: &str, query: &str) -> String {
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
         Some((key, _)) if HARMLESS.contains(&key) => pair.to_owned(),
         Some((key, _)) => format!("{key}=***"),
@@ -136,7 +140,7 @@ pub(crate) fn shown(uri: &Uri) -> String {
         None => "***".to_owned(),
     });
     let pairs: Vec<_> = pairs.collect();
-    format!("{}?{}", uri.path(), pairs.join("&"))
+    format!("{path}?{}", pairs.join("&"))
 }
 
 #[cfg(test)]

@@ -47,10 +47,15 @@ impl Message {
         self.parts(field, &[value]);
     }
 
+    /// What comes before a value of so many bytes.
+    pub fn open(&mut self, field: u32, length: usize) {
+        self.tag(field, 2);
+        self.varint(length as u64);
+    }
+
     /// One value that is in several pieces.
     pub fn parts(&mut self, field: u32, parts: &[&[u8]]) {
-        self.tag(field, 2);
-        self.varint(parts.iter().map(|it| it.len() as u64).sum());
+        self.open(field, parts.iter().map(|it| it.len()).sum());
         for part in parts {
             self.0.extend_from_slice(part);
         }

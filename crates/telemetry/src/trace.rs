@@ -9,6 +9,7 @@ mod arena;
 mod attributes;
 mod clock;
 mod current;
+mod describe;
 mod encode;
 mod ids;
 mod pool;
@@ -17,18 +18,20 @@ mod wire;
 
 use std::sync::Arc;
 
-pub use self::arena::{Describe, Kind, Role, Scope};
+pub use self::arena::{Kind, Scope};
 pub use self::attributes::{Attributes, Value};
 pub use self::clock::{Tick, now};
 pub use self::current::{
     Carried, Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording,
     outgoing, past, root, span, span_as, span_from,
 };
+pub use self::describe::{Describe, Description, Role};
 pub use self::encode::Finished;
 pub use self::sampling::{Sampling, Trust};
 
-use self::arena::{Arena, Link};
+use self::arena::{Arena, Keep, Link};
 use self::current::Slot;
+use self::describe::Abandoned;
 use self::pool::Pool;
 use self::sampling::Sampler;
 use crate::Ids;
@@ -97,12 +100,19 @@ impl Tracer {
             Some(parent) => (parent.trace_id, parent.flags),
             None => (ids::trace(), Flags::minted(false)),
         };
-        let recorded = on && self.sampler.decide(parent, trace_id, who);
+        let keep = match on && self.sampler.decide(parent, trace_id, who) {
+            true if self.queue.is_full() => Keep::Count,
+            true => Keep::Spans,
+            false => Keep::Nothing,
+        };
+        let recorded = keep == Keep::Spans;
         let flags = flags.with_sampled(recorded || !on && flags.sampled());
         let mut arena = self.pool.take();
-        arena.reset(trace_id, flags, recorded);
-        if recorded {
-            arena.open_root(started, Kind::Server);
+        arena.reset(trace_id, flags, keep);
+        match keep {
+            Keep::Nothing => {}
+            Keep::Count => arena.counted = 1,
+            Keep::Spans => arena.open_root(started, Kind::Server),
         }
         match (trust, incoming.context) {
             (Trust::Parent, Some(parent)) => arena.set_parent(parent, incoming.baggage, on),
@@ -115,35 +125,40 @@ impl Tracer {
         current::replace(arena);
     }
 
-    fn finish<D: Describe + 'static>(&self, slot: &mut Slot, describe: impl FnOnce() -> D) {
-        let Some(arena) = slot.take() else {
+    fn finish<D: Describe + Default>(&self, slot: &mut Slot, describe: impl FnOnce(&mut D)) {
+        let Some(mut arena) = slot.take() else {
             return;
         };
+        if arena.counted > 0 {
+            self.queue.refuse_unmade(arena.counted);
+        }
         // Without room the whole trace is left out; the queue keeps the books.
         if arena.is_recording() && self.queue.has_room(arena.spans.len() as u64) {
-            self.keep(arena, Box::new(describe()));
+            describe(arena.described());
+            self.keep(arena);
         } else {
             pool::keep_here(arena);
         }
     }
 
     /// A trace of one span, for what goes on after its request: linked to that, and recorded because that was.
-    pub fn linked<D: Describe + 'static>(&self, to: TraceContext, started: Tick, describe: D) {
+    pub fn linked(&self, to: TraceContext, started: Tick, describe: impl Describe) {
         if !self.is_on() {
             return;
         }
         let mut arena = self.pool.take();
-        arena.reset(ids::trace(), Flags::minted(true), true);
+        arena.reset(ids::trace(), Flags::minted(true), Keep::Spans);
         arena.open_root(started, Kind::Internal);
         arena.link = Some(Link {
             context: to,
             is_remote: false,
         });
-        self.keep(arena, Box::new(describe));
+        arena.describe = Some(Box::new(describe));
+        self.keep(arena);
     }
 
-    fn keep(&self, mut arena: Box<Arena>, describe: Box<dyn Describe>) {
-        arena.close(describe);
+    fn keep(&self, mut arena: Box<Arena>) {
+        arena.close();
         let finished = Finished::new(arena, self.pool.clone());
         // Others may just have taken the room.
         drop(self.queue.try_push(finished));
@@ -173,8 +188,9 @@ impl RequestTrace<'_> {
         self.slot.ids()
     }
 
-    /// Ends it. What `describe` makes says the rest on the exporter's thread, if it was recorded.
-    pub fn finish<D: Describe + 'static>(mut self, describe: impl FnOnce() -> D) {
+    /// Ends it. What `describe` notes says the rest on the exporter's thread, if it was recorded. It finds what another
+    /// request left, and leaves nothing of that.
+    pub fn finish<D: Describe + Default>(mut self, describe: impl FnOnce(&mut D)) {
         self.tracer.finish(&mut self.slot, describe);
     }
 }
@@ -182,6 +198,6 @@ impl RequestTrace<'_> {
 impl Drop for RequestTrace<'_> {
     /// The client went away, and its request with it: what was done until then is told.
     fn drop(&mut self) {
-        self.tracer.finish(&mut self.slot, || arena::Abandoned);
+        self.tracer.finish(&mut self.slot, |_: &mut Abandoned| {});
     }
 }

@@ -9,29 +9,20 @@ use telemetry::context::TraceContext;
 use telemetry::export::{Item as _, Queue};
 use telemetry::otlp::{self, Span, Value};
 use telemetry::trace::{
-    self, Attributes, Carried, Describe, Incoming, Role, Sampling, Scope, Tracer, Trust,
+    self, Carried, Describe, Description, Incoming, Role, Sampling, Scope, Tracer, Trust,
 };
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
+#[derive(Default)]
 struct Request;
 
 impl Describe for Request {
-    fn name(&self) -> String {
-        "GET /x".into()
-    }
-
-    fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
-        match role {
-            Role::Server => out.text("url.path", "/x"),
-            Role::Handler => out.text("verb", "get"),
-            Role::Stored => out.text("audit-id", "a"),
-            Role::Plain | Role::Answer => {}
-        }
-    }
-
-    fn is_error(&self) -> bool {
-        false
+    fn describe(&self, out: &mut Description) {
+        out.name.push_str("GET /x");
+        out.of(Role::Server).text("url.path", "/x");
+        out.of(Role::Handler).text("verb", "get");
+        out.of(Role::Stored).text("audit-id", "a");
     }
 }
 
@@ -55,7 +46,7 @@ fn record(tracer: &Tracer, incoming: Incoming, trust: Trust, act: impl FnOnce())
         tracer.begin(incoming, trust, "me", trace::now());
         act();
     });
-    request.finish(|| Request);
+    request.finish(|_: &mut Request| {});
     next(tracer).unwrap_or_default()
 }
 
@@ -232,7 +223,7 @@ fn a_request_goes_from_thread_to_thread() {
             });
         });
     });
-    request.finish(|| Request);
+    request.finish(|_: &mut Request| {});
     let spans = next(&tracer).expect("it was recorded");
     assert_eq!(named(&spans, "Get").events[0].name, "elsewhere");
     assert_eq!(
@@ -365,7 +356,7 @@ fn many_requests_on_many_threads() {
                             let _inner = trace::span("inner");
                         }
                     });
-                    request.finish(|| Request);
+                    request.finish(|_: &mut Request| {});
                 }
             })
         })
@@ -407,7 +398,7 @@ fn a_full_queue_drops_whole_traces() {
     for _ in 0..5 {
         let mut request = tracer.request();
         request.enter(|| tracer.begin(Incoming::default(), Trust::Link, "", trace::now()));
-        request.finish(|| Request);
+        request.finish(|_: &mut Request| {});
     }
     let kept = std::iter::from_fn(|| next(&tracer)).count();
     assert_eq!(kept, 2);
@@ -421,7 +412,7 @@ fn the_client_is_told_of_its_trace() {
     request.enter(|| tracer.begin(Incoming::default(), Trust::Link, "", trace::now()));
     let timing = request.server_timing().expect("it is recorded");
     let timing = String::from_utf8(timing.to_vec()).expect("it is text");
-    request.finish(|| Request);
+    request.finish(|_: &mut Request| {});
     let spans = next(&tracer).expect("it was recorded");
     let (trace, span) = (spans[0].trace_id, spans[0].span_id);
     assert_eq!(timing, format!("trace;desc=00-{trace}-{span}-03"));
@@ -556,4 +547,34 @@ fn nothing_is_left_for_the_next_request() {
             assert_eq!(sent(), ["traceparent"]);
         });
     }
+}
+
+/// While the queue is full, requests that begin are counted, span by span, and not recorded.
+#[test]
+fn what_begins_without_room_is_only_counted() {
+    let tracer = Tracer::new(Arc::new(Queue::new(4)));
+    tracer.set(Some(Sampling {
+        per_million: 1_000_000,
+    }));
+    let run = || {
+        let mut request = tracer.request();
+        request.enter(|| {
+            tracer.begin(Incoming::default(), Trust::Nobody, "me", trace::now());
+            trace::past("authentication", Scope::Filter, trace::now(), trace::now());
+            let outer = trace::span("outer");
+            outer.set("a", || "b");
+            let _inner = trace::span_from("inner", Scope::Own, Role::Plain, trace::now());
+            trace::event("e");
+        });
+        let timing = request.server_timing();
+        request.finish(|_: &mut Request| {});
+        timing.is_some()
+    };
+    assert!(run());
+    assert!(!run(), "nobody is told of a trace that is not there");
+    let numbers = tracer.queue().numbers();
+    assert_eq!((numbers.created, numbers.dropped), (8, 4));
+    assert_eq!(next(&tracer).unwrap().len(), 4);
+    assert!(run());
+    assert_eq!(tracer.queue().numbers().dropped, 4);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::Revision;
 use telemetry::context::TraceContext;
-use telemetry::trace::{self, Attributes, Describe, Role, Tick};
+use telemetry::trace::{self, Describe, Description, Role, Tick};
 use tokio::time::Instant;
 
 use crate::catalog::Resource;
@@ -90,20 +90,14 @@ impl Drop for Batches {
 }
 
 impl Describe for Batch {
-    fn name(&self) -> String {
-        "WatchServer.SendEvents".into()
-    }
-
-    fn attributes(&self, _: Role, out: &mut Attributes<'_>) {
+    fn describe(&self, out: &mut Description) {
+        out.name.push_str("WatchServer.SendEvents");
+        let mut out = out.of(Role::Server);
         let int = |number| i64::try_from(number).unwrap_or(i64::MAX);
         out.text("group", &self.resource.group);
         out.text("resource", &self.resource.plural);
         out.int("count", int(self.events));
         out.int("size", int(self.bytes));
         out.text("resource-version", &self.revision.to_string());
-    }
-
-    fn is_error(&self) -> bool {
-        false
     }
 }

@@ -29,7 +29,7 @@ use telemetry::config::{Environment, Follow};
 use telemetry::context::{TRACEPARENT, TRACESTATE, TraceContext, baggage};
 use telemetry::export::{Exporter, Queue, Report, Resource, Signal, Transport};
 use telemetry::trace::{
-    self, Attributes, Describe, Finished, Incoming, Outgoing, Role, Sampling, Tracer, Trust,
+    self, Describe, Description, Finished, Incoming, Outgoing, Role, Sampling, Tracer, Trust,
 };
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -160,26 +160,20 @@ struct Work {
 }
 
 /// What is said of a review's span when it is sent.
+#[derive(Default)]
 struct Told {
     code: StatusCode,
 }
 
 impl Describe for Told {
-    fn name(&self) -> String {
-        "POST /frozen".into()
-    }
-
-    fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
-        if role == Role::Server {
-            out.text("http.request.method", "POST");
-            out.text("http.route", "/frozen");
-            let code = i64::from(self.code.as_u16());
-            out.int("http.response.status_code", code);
-        }
-    }
-
-    fn is_error(&self) -> bool {
-        self.code.is_server_error()
+    fn describe(&self, out: &mut Description) {
+        out.name.push_str("POST /frozen");
+        out.is_error = self.code.is_server_error();
+        let mut out = out.of(Role::Server);
+        out.text("http.request.method", "POST");
+        out.text("http.route", "/frozen");
+        let code = i64::from(self.code.as_u16());
+        out.int("http.response.status_code", code);
     }
 }
 
@@ -206,7 +200,7 @@ async fn answer(
         }
     }
     let code = response.status();
-    traced.finish(|| Told { code });
+    traced.finish(|it| *it = Told { code });
     Ok(response)
 }
 

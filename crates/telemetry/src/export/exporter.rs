@@ -92,6 +92,7 @@ impl<T: Item> Exporter<T> {
             settings,
             stop: stopping,
             troubles: troubles.clone(),
+            size: 0,
         };
         let name = match signal {
             Signal::Traces => "export-traces",
@@ -171,6 +172,8 @@ struct Work<T> {
     settings: Settings,
     stop: Stop,
     troubles: Arc<Troubles>,
+    /// Of the last message.
+    size: usize,
 }
 
 struct Batch {
@@ -206,7 +209,7 @@ impl<T: Item> Work<T> {
     }
 
     /// What came before the end is sent as long as there is time; the rest is counted.
-    async fn finish(&self) {
+    async fn finish(&mut self) {
         self.queue.close();
         let end = self.stop.borrow().unwrap_or_else(Instant::now);
         while !self.queue.is_drained() {
@@ -229,19 +232,28 @@ impl<T: Item> Work<T> {
         self.troubles.tell(self.queue.numbers().dropped);
     }
 
-    fn next(&self) -> Option<Batch> {
-        let (mut spans, mut items) = (0, Vec::new());
+    fn next(&mut self) -> Option<Batch> {
+        let mut spans = 0;
+        let mut items = self.resource.begin(self.size);
+        let start = items.len();
         while let Some(item) = self.queue.try_pop() {
             item.encode(&mut items);
             spans += item.spans();
-            if spans >= self.settings.batch_spans || items.len() >= self.settings.batch_bytes {
+            if spans >= self.settings.batch_spans
+                || items.len() - start >= self.settings.batch_bytes
+            {
                 break;
             }
         }
-        let some = spans > 0 || !items.is_empty();
+        let made = items.len() - start;
+        let some = spans > 0 || made > 0;
+        if some {
+            // The next is about as large.
+            self.size = made;
+        }
         some.then(|| Batch {
             spans,
-            message: self.resource.wrap(&items).into(),
+            message: self.resource.end(items),
         })
     }
 }

@@ -43,6 +43,8 @@ pub struct Queue<T> {
     /// Spans for which there is an item in the channel, or will be in a moment.
     places: AtomicU64,
     most: u64,
+    /// So few are as good as none.
+    margin: u64,
     /// So many are worth waking the exporter for.
     batch: u64,
     enough: Notify,
@@ -63,6 +65,7 @@ impl<T: Item> Queue<T> {
             receiver: Mutex::new(receiver),
             places: AtomicU64::new(0),
             most,
+            margin: (most / 64).min(64),
             batch: (most / 4).clamp(1, 2048),
             enough: Notify::new(),
             created: AtomicU64::new(0),
@@ -93,6 +96,18 @@ impl<T: Item> Queue<T> {
         Ok(())
     }
 
+    /// Whether it is no use to begin making an item: those who ask early are spared the work.
+    pub fn is_full(&self) -> bool {
+        let taken = self.places.load(Ordering::Relaxed);
+        taken & CLOSED != 0 || taken + self.margin >= self.most
+    }
+
+    /// Counts what was not made because there was no room.
+    pub fn refuse_unmade(&self, spans: u64) {
+        self.created.fetch_add(spans, Ordering::Relaxed);
+        self.dropped.fetch_add(spans, Ordering::Release);
+    }
+
     /// Whether an item of so many spans would find room just now. If not, they are counted as dropped, and there need not
     /// be an item at all.
     pub fn has_room(&self, spans: u64) -> bool {
@@ -100,8 +115,7 @@ impl<T: Item> Queue<T> {
         if taken & CLOSED == 0 && taken + spans.max(1) <= self.most {
             return true;
         }
-        self.created.fetch_add(spans, Ordering::Relaxed);
-        self.dropped.fetch_add(spans, Ordering::Release);
+        self.refuse_unmade(spans);
         false
     }
 
@@ -206,13 +220,24 @@ mod tests {
         assert_eq!(queue.try_push(8), Ok(()));
         assert!(queue.has_room(2));
         assert!(!queue.has_room(3));
+        assert!(!queue.is_full());
         queue.close();
+        assert!(queue.is_full());
         assert!(!queue.has_room(1));
         assert_eq!(queue.try_pop(), Some(8));
         queue.settle(8, 0, 0);
         let numbers = queue.numbers();
         assert_eq!((numbers.created, numbers.dropped), (12, 4));
         assert_eq!(numbers.waiting(), 0);
+    }
+
+    #[test]
+    fn a_large_queue_is_full_a_little_sooner() {
+        let queue = Queue::new(6400);
+        assert_eq!(queue.try_push(6335), Ok(()));
+        assert!(!queue.is_full());
+        assert_eq!(queue.try_push(1), Ok(()));
+        assert!(queue.is_full() && queue.has_room(64));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Who it is that sends.
 
+use bytes::Bytes;
+
 use crate::protobuf::Message;
 
 /// What is said of the sender in every message, encoded once.
@@ -24,12 +26,34 @@ impl Resource {
         Self(field.0)
     }
 
-    /// An export request of any signal: one `Resource…`, with the resource and what was made for it.
-    pub fn wrap(&self, items: &[u8]) -> Vec<u8> {
-        let Self(resource) = self;
-        let mut message = Message(Vec::with_capacity(resource.len() + items.len() + 16));
-        message.parts(1, &[resource, items]);
-        message.0
+    /// As the resource stands in a `Resource…`.
+    pub fn field(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Takes what is made for it, behind room for what comes before.
+    pub fn begin(&self, size: usize) -> Vec<u8> {
+        let mut items = Vec::with_capacity(self.room() + size);
+        items.resize(self.room(), 0);
+        items
+    }
+
+    /// An export request of any signal, from what [`Resource::begin`] gave: one `Resource…`, with the resource and what
+    /// was made for it. There may be megabytes of that, and none of it moves.
+    pub fn end(&self, mut items: Vec<u8>) -> Bytes {
+        let (Self(resource), room) = (self, self.room());
+        let made = items.len().saturating_sub(room);
+        let mut head = Message::default();
+        head.open(1, resource.len() + made);
+        head.0.extend_from_slice(resource);
+        let start = room - head.0.len();
+        items[start..room].copy_from_slice(&head.0);
+        Bytes::from(items).slice(start..)
+    }
+
+    /// Its tag and a length go before it.
+    fn room(&self) -> usize {
+        1 + 10 + self.0.len()
     }
 }
 
@@ -74,9 +98,7 @@ mod tests {
     #[test]
     fn the_environment_adds_and_does_not_replace() {
         let resource = Resource::new("apiserver", "one", Some("a=b%2C,service.name=x,=y,c"));
-        let message = resource.wrap(b"");
-        let resource_spans = protobuf::bytes_at(&message, 1).unwrap();
-        let resource = protobuf::bytes_at(resource_spans, 1).unwrap();
+        let resource = protobuf::bytes_at(resource.field(), 1).unwrap();
         let texts: Vec<String> = protobuf::fields(resource)
             .filter_map(|(_, field)| match field {
                 Field::Bytes(pair) => {
@@ -92,6 +114,18 @@ mod tests {
             texts,
             ["service.name=apiserver", "service.instance.id=one", "a=b,"]
         );
+    }
+
+    #[test]
+    fn what_is_made_stands_behind_the_resource() {
+        let resource = Resource::new("apiserver", "one", None);
+        for size in [0, 1, 100, 20_000] {
+            let mut items = resource.begin(10);
+            items.resize(items.len() + size, 7);
+            let mut want = Message::default();
+            want.parts(1, &[resource.field(), &vec![7; size]]);
+            assert!(resource.end(items) == want.0, "{size}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Of so much time, an exporter may work for one part.
 const PARTS: u32 = 50;
 /// The most that it saves for when there is much to do.
-const SAVED: Duration = Duration::from_millis(50);
+const SAVED: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(500);
 /// The machine is not asked more often.
 const LOOK: Duration = Duration::from_millis(100);
@@ -96,11 +96,11 @@ impl Times {
         })
     }
 
-    /// Less than a fifth was idle.
+    /// Less than half was idle.
     fn is_busy_since(&self, before: &Self) -> bool {
         let all = self.all.saturating_sub(before.all);
         let idle = self.idle.saturating_sub(before.idle);
-        all > 0 && idle * 5 < all
+        all > 0 && idle * 2 < all
     }
 }
 
@@ -143,8 +143,8 @@ mod tests {
             all: times.all + all,
             idle: times.idle + idle,
         };
-        assert!(later(100, 19).is_busy_since(&times));
-        assert!(!later(100, 20).is_busy_since(&times));
+        assert!(later(100, 49).is_busy_since(&times));
+        assert!(!later(100, 50).is_busy_since(&times));
         assert!(!later(0, 0).is_busy_since(&times));
     }
 
@@ -152,11 +152,11 @@ mod tests {
     fn what_was_saved_is_spent_first() {
         let ms = Duration::from_millis;
         let mut restraint = Restraint::new();
-        assert_eq!(restraint.spend(ms(0), ms(30)), ms(0));
-        assert_eq!(restraint.spend(ms(0), ms(30)), ms(10));
+        assert_eq!(restraint.spend(ms(0), ms(15)), ms(0));
+        assert_eq!(restraint.spend(ms(0), ms(15)), ms(10));
         assert_eq!(restraint.spend(ms(100), ms(5)), ms(3));
         // No more than so much is saved.
-        assert_eq!(restraint.spend(ms(1_000_000), ms(60)), ms(10));
+        assert_eq!(restraint.spend(ms(1_000_000), ms(60)), ms(40));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::export::{Item, Numbers, Queue, Resource};
-use crate::protobuf;
 use crate::trace::Finished;
 
 /// A trace that was encoded, on its way to a collector.
@@ -40,11 +39,10 @@ impl Source {
         resource: &Resource,
         onward: Option<Arc<Queue<Encoded>>>,
     ) -> Self {
-        let head = resource.wrap(&[]);
         Self {
             queue,
             onward,
-            head: protobuf::bytes_at(&head, 1).unwrap_or_default().into(),
+            head: resource.field().into(),
             carried: Mutex::default(),
         }
     }

@@ -3,7 +3,7 @@ use crate::export::{Item as _, Queue, Resource};
 use crate::otlp::Span;
 use crate::protobuf::Message;
 use crate::recent::ring::tests::span;
-use crate::trace::{Attributes, Describe, Finished, Incoming, Role, Sampling, Tracer, Trust, now};
+use crate::trace::{Describe, Description, Finished, Incoming, Role, Sampling, Tracer, Trust, now};
 
 const TRACE: u128 = 0x5b8e_fff7_9803_8103_d269_b633_813f_c60c;
 
@@ -209,22 +209,13 @@ fn a_bad_parameter_is_named() {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Named(&'static str);
 
 impl Describe for Named {
-    fn name(&self) -> String {
-        self.0.into()
-    }
-
-    fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
-        if role == Role::Server {
-            out.text("audit-id", "a");
-        }
-    }
-
-    fn is_error(&self) -> bool {
-        false
+    fn describe(&self, out: &mut Description) {
+        out.name.push_str(self.0);
+        out.of(Role::Server).text("audit-id", "a");
     }
 }
 
@@ -243,7 +234,7 @@ fn record(tracer: &Tracer, name: &'static str) {
         tracer.begin(Incoming::default(), Trust::Nobody, "", now());
         let _span = crate::trace::span("inner");
     });
-    trace.finish(|| Named(name));
+    trace.finish(|it| *it = Named(name));
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Hot path. Where a request's spans gather.
 
+use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::attributes::{Attributes, Value};
+use super::attributes::{Value, cut};
 use super::clock::{Tick, now};
+use super::describe::{Describe, Role};
 use super::ids;
 use crate::context::{Flags, SpanId, TraceContext, TraceId};
 
@@ -12,33 +15,6 @@ use crate::context::{Flags, SpanId, TraceContext, TraceId};
 const SPANS: usize = 512;
 const EVENTS: usize = 2048;
 const ATTRIBUTES: usize = 4096;
-
-/// Says on the exporter's thread what was known on the request's all along.
-pub trait Describe: Send {
-    /// The root's name.
-    fn name(&self) -> String;
-
-    /// The attributes that a span has by its role.
-    fn attributes(&self, role: Role, out: &mut Attributes<'_>);
-
-    /// The server failed, whoever's fault it was.
-    fn is_error(&self) -> bool;
-}
-
-/// For which of the things that are known of a request a span asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Nothing but its own.
-    Plain,
-    /// The request as HTTP has it: the root.
-    Server,
-    /// The request as the API has it.
-    Handler,
-    /// What is stored or read for it.
-    Stored,
-    /// Its answer.
-    Answer,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -95,6 +71,23 @@ pub(super) struct Event {
     pub(super) value: i64,
 }
 
+#[derive(Debug)]
+pub(super) struct Attribute {
+    pub(super) span: u32,
+    pub(super) key: &'static str,
+    pub(super) value: Held,
+}
+
+/// A value as an arena holds it.
+#[derive(Debug)]
+pub(super) enum Held {
+    Static(&'static str),
+    /// So much of the arena's text.
+    Text(Range<usize>),
+    Int(i64),
+    Bool(bool),
+}
+
 /// Another trace that a root has to do with.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -103,8 +96,19 @@ pub(super) struct Link {
     pub(super) is_remote: bool,
 }
 
+/// What is kept of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    Nothing,
+    /// How many spans it would have: there was no room for them when it began.
+    Count,
+    Spans,
+}
+
 pub(super) struct Arena {
-    recording: bool,
+    keep: Keep,
+    /// So many spans were not recorded for want of room.
+    pub(super) counted: u64,
     pub(super) trace_id: TraceId,
     pub(super) flags: Flags,
     /// Of the root.
@@ -116,8 +120,11 @@ pub(super) struct Arena {
     pub(super) baggage: Option<Arc<str>>,
     pub(super) spans: Vec<Record>,
     pub(super) events: Vec<Event>,
-    pub(super) attributes: Vec<(u32, &'static str, Value)>,
+    pub(super) attributes: Vec<Attribute>,
+    /// Of attributes, one after the other.
+    pub(super) text: String,
     pub(super) link: Option<Link>,
+    /// What is known of the request when it is closed; until then, what another request left for it to use.
     pub(super) describe: Option<Box<dyn Describe>>,
     /// Spans and events that found no room.
     pub(super) left_out: u32,
@@ -127,7 +134,8 @@ pub(super) struct Arena {
 impl Arena {
     pub(super) fn new() -> Self {
         Self {
-            recording: false,
+            keep: Keep::Nothing,
+            counted: 0,
             trace_id: ids::trace(),
             flags: Flags::default(),
             span_id: ids::span(),
@@ -138,6 +146,7 @@ impl Arena {
             spans: Vec::new(),
             events: Vec::new(),
             attributes: Vec::new(),
+            text: String::new(),
             link: None,
             describe: None,
             left_out: 0,
@@ -145,8 +154,9 @@ impl Arena {
         }
     }
 
-    pub(super) fn reset(&mut self, trace_id: TraceId, flags: Flags, recording: bool) {
-        self.recording = recording;
+    pub(super) fn reset(&mut self, trace_id: TraceId, flags: Flags, keep: Keep) {
+        self.keep = keep;
+        self.counted = 0;
         self.trace_id = trace_id;
         self.flags = flags;
         self.span_id = ids::span();
@@ -163,12 +173,16 @@ impl Arena {
         self.spans.clear();
         self.events.clear();
         self.attributes.clear();
+        self.text.clear();
         self.link = None;
-        self.describe = None;
+    }
+
+    pub(super) fn keep(&self) -> Keep {
+        self.keep
     }
 
     pub(super) fn is_recording(&self) -> bool {
-        self.recording
+        self.keep == Keep::Spans
     }
 
     /// Whether so little was ever recorded in it that it is worth keeping.
@@ -176,6 +190,8 @@ impl Arena {
         self.spans.capacity() <= 64
             && self.events.capacity() <= 256
             && self.attributes.capacity() <= 256
+            && self.text.capacity() <= 4096
+            && self.describe.as_ref().is_none_or(|it| it.is_small())
     }
 
     pub(super) fn open_root(&mut self, start: Tick, kind: Kind) {
@@ -204,7 +220,7 @@ impl Arena {
     pub(super) fn caller(&self) -> SpanId {
         match self.parent {
             Some(parent) if self.is_through => parent,
-            _ if self.recording => self.span_id(self.current),
+            _ if self.is_recording() => self.span_id(self.current),
             _ => ids::span(),
         }
     }
@@ -280,11 +296,21 @@ impl Arena {
     }
 
     pub(super) fn attribute(&mut self, span: u32, key: &'static str, value: Value) {
-        if self.attributes.len() < ATTRIBUTES {
-            self.attributes.push((span, key, value));
-        } else {
+        if self.attributes.len() >= ATTRIBUTES {
             self.left_out += 1;
+            return;
         }
+        let value = match value {
+            Value::Static(text) => Held::Static(text),
+            Value::Text(text) => {
+                let start = self.text.len();
+                self.text.push_str(cut(&text));
+                Held::Text(start..self.text.len())
+            }
+            Value::Int(number) => Held::Int(number),
+            Value::Bool(value) => Held::Bool(value),
+        };
+        self.attributes.push(Attribute { span, key, value });
     }
 
     pub(super) fn record(&mut self, index: u32) -> Option<&mut Record> {
@@ -309,12 +335,26 @@ impl Arena {
     }
 
     /// What is still open ends here.
-    pub(super) fn close(&mut self, describe: Box<dyn Describe>) {
+    pub(super) fn close(&mut self) {
         let end = now();
         for span in self.spans.iter_mut().filter(|it| it.end.is_none()) {
             span.end = Some(end);
         }
-        self.describe = Some(describe);
+    }
+
+    /// The one of the request before if it is alike: memory that one thread allocates and another frees costs more than
+    /// all the rest.
+    pub(super) fn described<D: Describe + Default>(&mut self) -> &mut D {
+        let is_alike = |it: &Box<dyn Describe>| (&**it as &dyn Any).is::<D>();
+        if !self.describe.as_ref().is_some_and(is_alike) {
+            self.describe = Some(Box::<D>::default());
+        }
+        let describe: Option<&mut dyn Any> = match &mut self.describe {
+            Some(it) => Some(&mut **it),
+            None => None,
+        };
+        let describe = describe.and_then(|it| it.downcast_mut());
+        describe.expect("one of this type was just put there")
     }
 }
 
@@ -322,21 +362,5 @@ impl fmt::Debug for Arena {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (trace, spans) = (self.trace_id, self.spans.len());
         write!(f, "Arena({trace}, {spans} spans)")
-    }
-}
-
-/// A request that went away before anything could be said about it.
-#[derive(Debug)]
-pub(super) struct Abandoned;
-
-impl Describe for Abandoned {
-    fn name(&self) -> String {
-        "abandoned".into()
-    }
-
-    fn attributes(&self, _: Role, _: &mut Attributes<'_>) {}
-
-    fn is_error(&self) -> bool {
-        true
     }
 }

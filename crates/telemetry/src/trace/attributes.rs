@@ -1,5 +1,6 @@
 //! What is said of a span beside its name.
 
+use super::arena::Held;
 use super::wire;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,11 +54,17 @@ pub struct Attributes<'a> {
     pub(super) field: u32,
 }
 
-impl Attributes<'_> {
+/// Of a span, in OTLP.
+const OF_SPAN: u32 = 9;
+
+impl<'a> Attributes<'a> {
+    pub(super) fn of_span(out: &'a mut Vec<u8>) -> Self {
+        let field = OF_SPAN;
+        Self { out, field }
+    }
+
     pub fn text(&mut self, key: &str, value: &str) {
-        wire::attribute(self.out, self.field, key, |out| {
-            wire::text(out, wire::STRING_VALUE, cut(value));
-        });
+        wire::text_attribute(self.out, self.field, key, cut(value));
     }
 
     /// Nothing if it is empty.
@@ -79,12 +86,12 @@ impl Attributes<'_> {
         });
     }
 
-    pub(super) fn value(&mut self, key: &str, value: &Value) {
+    pub(super) fn held(&mut self, key: &str, value: &Held, text: &str) {
         match value {
-            Value::Static(text) => self.text(key, text),
-            Value::Text(text) => self.text(key, text),
-            Value::Int(number) => self.int(key, *number),
-            Value::Bool(value) => self.bool(key, *value),
+            Held::Static(text) => self.text(key, text),
+            Held::Text(range) => self.text(key, text.get(range.clone()).unwrap_or_default()),
+            Held::Int(number) => self.int(key, *number),
+            Held::Bool(value) => self.bool(key, *value),
         }
     }
 }
@@ -92,7 +99,7 @@ impl Attributes<'_> {
 /// What is longer says no more, and costs.
 const LONGEST: usize = 4096;
 
-fn cut(text: &str) -> &str {
+pub(super) fn cut(text: &str) -> &str {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
         end -= 1;

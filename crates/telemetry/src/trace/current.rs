@@ -4,22 +4,23 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
 
-use super::arena::{Arena, Kind, Role, Scope};
+use super::arena::{Arena, Keep, Kind, Scope};
 use super::attributes::Value;
 use super::clock::{Tick, now};
+use super::describe::Role;
 use super::pool;
 use crate::Ids;
 use crate::context::{TraceContext, traceparent};
 
 thread_local! {
     static CURRENT: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
-    /// Whether there is one that is recorded: what is asked all the time is asked of this.
-    static RECORDING: Cell<bool> = const { Cell::new(false) };
+    /// What is kept of it: what is asked all the time is asked of this.
+    static KEEP: Cell<Keep> = const { Cell::new(Keep::Nothing) };
 }
 
 /// Puts another in the place of the current one.
 fn exchange(arena: Option<Box<Arena>>) -> Option<Box<Arena>> {
-    RECORDING.set(arena.as_ref().is_some_and(|it| it.is_recording()));
+    KEEP.set(arena.as_ref().map_or(Keep::Nothing, |it| it.keep()));
     CURRENT.replace(arena)
 }
 
@@ -96,9 +97,10 @@ pub(super) fn replace(arena: Box<Arena>) {
 
 /// Does something with the arena of the current request, if that is recorded.
 fn recording<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
-    if !RECORDING.get() {
-        return None;
-    }
+    if is_recording() { with(act) } else { None }
+}
+
+fn with<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
     let mut arena = CURRENT.take()?;
     let done = act(&mut arena);
     CURRENT.set(Some(arena));
@@ -108,7 +110,7 @@ fn recording<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
 /// Whether what is said now is kept.
 #[inline]
 pub fn is_recording() -> bool {
-    RECORDING.get()
+    KEEP.get() == Keep::Spans
 }
 
 /// Something happened in the innermost span.
@@ -145,15 +147,26 @@ pub fn span(name: &'static str) -> Span {
 
 #[inline]
 pub fn span_as(name: &'static str, scope: Scope, role: Role) -> Span {
-    if is_recording() {
-        span_from(name, scope, role, now())
-    } else {
-        Span::NONE
+    match KEEP.get() {
+        Keep::Nothing => Span::NONE,
+        Keep::Count => {
+            count();
+            Span::NONE
+        }
+        Keep::Spans => span_from(name, scope, role, now()),
     }
+}
+
+/// A span that there is no room for.
+fn count() {
+    with(|arena| arena.counted += 1);
 }
 
 /// The same for what began a little earlier.
 pub fn span_from(name: &'static str, scope: Scope, role: Role, begun: Tick) -> Span {
+    if KEEP.get() == Keep::Count {
+        count();
+    }
     let started = recording(|arena| {
         let index = arena.start(name, arena.current, scope, role, begun)?;
         arena.current = index;
@@ -204,6 +217,9 @@ impl Carried {
 
 /// A span that is over already, below the innermost one.
 pub fn past(name: &'static str, scope: Scope, start: Tick, end: Tick) {
+    if KEEP.get() == Keep::Count {
+        count();
+    }
     recording(|arena| {
         let index = arena.start(name, arena.current, scope, Role::Plain, start);
         if let Some(record) = index.and_then(|it| arena.record(it)) {

@@ -1,10 +1,12 @@
 //! From an arena to OTLP, on the exporter's thread.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::arena::{Arena, Describe, Event, Kind, Link, Record, Scope};
+use super::arena::{Arena, Event, Kind, Link, Record, Scope};
 use super::attributes::Attributes;
 use super::clock::Calendar;
+use super::describe::Description;
 use super::pool::Pool;
 use super::wire;
 use crate::export::Item;
@@ -31,7 +33,6 @@ mod field {
     pub(super) const KIND: u32 = 6;
     pub(super) const START: u32 = 7;
     pub(super) const END: u32 = 8;
-    pub(super) const ATTRIBUTE: u32 = 9;
     pub(super) const EVENT: u32 = 11;
     pub(super) const DROPPED_EVENTS: u32 = 12;
     pub(super) const LINK: u32 = 13;
@@ -75,82 +76,110 @@ impl Item for Finished {
         let Some(arena) = &self.arena else {
             return;
         };
-        let calendar = Calendar::new();
+        DESCRIPTION.with_borrow_mut(|description| {
+            description.clear();
+            if let Some(describe) = &arena.describe {
+                describe.describe(description);
+            }
+            let calendar = Calendar::new();
+            let encoding = Encoding {
+                arena,
+                description,
+                calendar,
+            };
+            encoding.write(out);
+        });
+    }
+}
+
+thread_local! {
+    /// Of the trace that is just encoded.
+    static DESCRIPTION: RefCell<Description> = RefCell::default();
+}
+
+struct Encoding<'a> {
+    arena: &'a Arena,
+    description: &'a Description,
+    calendar: Calendar,
+}
+
+impl Encoding<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        let spans = &self.arena.spans;
         for scope in Scope::ALL {
-            if arena.spans.iter().all(|it| it.scope != scope) {
+            if spans.iter().all(|it| it.scope != scope) {
                 continue;
             }
             wire::message(out, field::SCOPE_SPANS, |out| {
                 wire::message(out, field::SCOPE, |out| {
                     wire::text(out, field::SCOPE_NAME, scope.name());
                 });
-                for (index, span) in (0..).zip(&arena.spans) {
+                for (index, span) in (0..).zip(spans) {
                     if span.scope == scope {
-                        wire::message(out, field::SPAN, |out| {
-                            write(arena, index, span, &calendar, out);
-                        });
+                        wire::message(out, field::SPAN, |out| self.span(index, span, out));
                     }
                 }
             });
         }
     }
-}
 
-fn write(arena: &Arena, index: u32, span: &Record, calendar: &Calendar, out: &mut Vec<u8>) {
-    let describe = arena.describe.as_deref();
-    let is_root = index == 0;
-    let parent = if is_root {
-        arena.parent
-    } else {
-        Some(arena.span_id(span.parent))
-    };
-    wire::bytes(out, field::TRACE_ID, &arena.trace_id.to_bytes());
-    wire::bytes(out, field::SPAN_ID, &span.id.to_bytes());
-    if let Some(state) = &arena.state {
-        wire::text(out, field::TRACE_STATE, state);
+    fn span(&self, index: u32, span: &Record, out: &mut Vec<u8>) {
+        let Self {
+            arena,
+            description,
+            calendar,
+        } = self;
+        let is_root = index == 0;
+        let parent = if is_root {
+            arena.parent
+        } else {
+            Some(arena.span_id(span.parent))
+        };
+        wire::bytes(out, field::TRACE_ID, &arena.trace_id.to_bytes());
+        wire::bytes(out, field::SPAN_ID, &span.id.to_bytes());
+        if let Some(state) = &arena.state {
+            wire::text(out, field::TRACE_STATE, state);
+        }
+        if let Some(parent) = parent {
+            wire::bytes(out, field::PARENT, &parent.to_bytes());
+        }
+        let name = if is_root {
+            &description.name
+        } else {
+            span.name
+        };
+        wire::text(out, field::NAME, name);
+        wire::int(out, field::KIND, kind(span.kind));
+        wire::fixed64(out, field::START, calendar.nanos(span.start));
+        let end = span.end.unwrap_or(span.start).max(span.start);
+        wire::fixed64(out, field::END, calendar.nanos(end));
+        out.extend_from_slice(description.attributes(span.role));
+        let mut attributes = Attributes::of_span(out);
+        for it in arena.attributes.iter().filter(|it| it.span == index) {
+            attributes.held(it.key, &it.value, &arena.text);
+        }
+        for it in arena.events.iter().filter(|it| it.span == index) {
+            wire::message(out, field::EVENT, |out| event(it, calendar, out));
+        }
+        if is_root && arena.left_out > 0 {
+            wire::int(out, field::DROPPED_EVENTS, arena.left_out.into());
+        }
+        if let Some(it) = arena.link.as_ref().filter(|_| is_root) {
+            wire::message(out, field::LINK, |out| link(it, out));
+        }
+        if span.failed || is_root && description.is_error {
+            wire::message(out, field::STATUS, |out| {
+                wire::int(out, field::STATUS_CODE, STATUS_ERROR);
+            });
+        }
+        let remote = if is_root && arena.parent.is_some() {
+            IS_REMOTE
+        } else {
+            0
+        };
+        let flags = u32::from(arena.flags.bits()) | HAS_REMOTE | remote;
+        wire::fixed32(out, field::FLAGS, flags);
     }
-    if let Some(parent) = parent {
-        wire::bytes(out, field::PARENT, &parent.to_bytes());
-    }
-    match describe.filter(|_| is_root) {
-        Some(describe) => wire::text(out, field::NAME, &describe.name()),
-        None => wire::text(out, field::NAME, span.name),
-    }
-    wire::int(out, field::KIND, kind(span.kind));
-    wire::fixed64(out, field::START, calendar.nanos(span.start));
-    let end = span.end.unwrap_or(span.start).max(span.start);
-    wire::fixed64(out, field::END, calendar.nanos(end));
-    let mut attributes = Attributes {
-        out,
-        field: field::ATTRIBUTE,
-    };
-    if let Some(describe) = describe {
-        describe.attributes(span.role, &mut attributes);
-    }
-    for (_, key, value) in arena.attributes.iter().filter(|it| it.0 == index) {
-        attributes.value(key, value);
-    }
-    for it in arena.events.iter().filter(|it| it.span == index) {
-        wire::message(out, field::EVENT, |out| event(it, calendar, out));
-    }
-    if is_root && arena.left_out > 0 {
-        wire::int(out, field::DROPPED_EVENTS, arena.left_out.into());
-    }
-    if let Some(it) = arena.link.as_ref().filter(|_| is_root) {
-        wire::message(out, field::LINK, |out| link(it, out));
-    }
-    if span.failed || is_root && describe.is_some_and(Describe::is_error) {
-        wire::message(out, field::STATUS, |out| {
-            wire::int(out, field::STATUS_CODE, STATUS_ERROR);
-        });
-    }
-    let remote = if is_root && arena.parent.is_some() {
-        IS_REMOTE
-    } else {
-        0
-    };
-    let flags = u32::from(arena.flags.bits()) | HAS_REMOTE | remote;
-    wire::fixed32(out, field::FLAGS, flags);
 }
 
 fn kind(kind: Kind) -> i64 {

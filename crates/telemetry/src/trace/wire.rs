@@ -64,6 +64,22 @@ pub(super) fn message(out: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec
     out[length + more] = size.to_le_bytes()[0];
 }
 
+/// A `KeyValue` with a text, as most are.
+pub(super) fn text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &str) {
+    // Both are preceded by two bytes, and the value's message as well, if all of it is short.
+    let all = 2 + key.len() + 4 + value.len();
+    let [size, key_size, value_size] = [all, key.len(), value.len()].map(|it| it.to_le_bytes()[0]);
+    if all >= 0x80 || field >= 0x10 {
+        return attribute(out, field, key, |out| text(out, STRING_VALUE, value));
+    }
+    let form = (field << 3 | DELIMITED).to_le_bytes()[0];
+    out.reserve(all + 2);
+    out.extend_from_slice(&[form, size, 0x0a, key_size]);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(&[0x12, value_size + 2, 0x0a, value_size]);
+    out.extend_from_slice(value.as_bytes());
+}
+
 /// A `KeyValue` whose value is written by `value`.
 pub(super) fn attribute(
     out: &mut Vec<u8>,
@@ -80,6 +96,21 @@ pub(super) fn attribute(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_attributes_are_as_long_ones() {
+        for field in [3, 9, 15, 16, 2000] {
+            for size in [0, 1, 100, 115, 116, 117, 118, 119, 120, 130, 5000] {
+                let value = "v".repeat(size);
+                let (mut out, mut want) = (Vec::new(), Vec::new());
+                text_attribute(&mut out, field, "key", &value);
+                attribute(&mut want, field, "key", |out| {
+                    text(out, STRING_VALUE, &value);
+                });
+                assert!(out == want, "{field} {size}");
+            }
+        }
+    }
 
     #[test]
     fn a_message_has_its_length_before_it() {

@@ -37,7 +37,7 @@ use reload::Reload;
 use setup::{certificates, key};
 
 /// Traces that may wait for their export.
-const QUEUE: usize = 32 << 10;
+const QUEUE: usize = 8 << 10;
 
 /// How a server is set up. [`Options::new`] has the defaults.
 #[derive(Debug)]

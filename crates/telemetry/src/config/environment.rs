@@ -150,8 +150,8 @@ impl Environment {
         if let Some(spans) = count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE")? {
             settings.batch_spans = spans.into();
         }
-        let most = count("OTEL_BSP_MAX_QUEUE_SIZE")?.unwrap_or(65_536);
-        Ok((settings, usize::try_from(most).unwrap_or(65_536)))
+        let most = count("OTEL_BSP_MAX_QUEUE_SIZE")?.unwrap_or(8192);
+        Ok((settings, usize::try_from(most).unwrap_or(8192)))
     }
 }
 

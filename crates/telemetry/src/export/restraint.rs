@@ -1,13 +1,13 @@
 //! How much of a busy machine an exporter may take.
 //!
-//! Encoding and sending a trace costs about as much as serving a read. On a machine with processors to spare that is
-//! nobody's loss. On one that is busy it would be the requests': there an exporter works for a fiftieth of the time once
-//! it has used up what it saved, and what waits too long for it is dropped and counted.
+//! Encoding and sending traces takes time. On a machine with processors to spare that is nobody's loss. On one that is
+//! busy it would be the requests': there an exporter works for a twenty-fifth of the time once it has used up what it
+//! saved, and what waits too long for it is dropped and counted.
 
 use std::time::{Duration, Instant};
 
 /// Of so much time, an exporter may work for one part.
-const PARTS: u32 = 50;
+const PARTS: u32 = 25;
 /// The most that it saves for when there is much to do.
 const SAVED: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(500);
@@ -154,7 +154,7 @@ mod tests {
         let mut restraint = Restraint::new();
         assert_eq!(restraint.spend(ms(0), ms(15)), ms(0));
         assert_eq!(restraint.spend(ms(0), ms(15)), ms(10));
-        assert_eq!(restraint.spend(ms(100), ms(5)), ms(3));
+        assert_eq!(restraint.spend(ms(100), ms(5)), ms(1));
         // No more than so much is saved.
         assert_eq!(restraint.spend(ms(1_000_000), ms(60)), ms(40));
     }

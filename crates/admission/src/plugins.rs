@@ -17,8 +17,8 @@ use crate::storage::{
 use crate::webhook::{Caller, Conditions, MutatingAdmissionWebhook, ValidatingAdmissionWebhook};
 use crate::{
     Chain, DefaultIngressClass, DefaultTolerationSeconds, LimitRanger, NamespaceLifecycle,
-    NodeRestriction, Plugin, PodSecurity, PodTopologyLabels, Priority, RuntimeClass,
-    ServiceAccount, TaintNodesByCondition,
+    NodeRestriction, Plugin, PodResizeValidator, PodSecurity, PodTopologyLabels, Priority,
+    RuntimeClass, ServiceAccount, TaintNodesByCondition,
 };
 
 /// Where chance comes from.
@@ -123,7 +123,7 @@ const ALL: &[(&str, Row)] = &[
     ("DenyServiceExternalIPs", Off),
     ("PodTopologyLabels", On(|_| Box::new(PodTopologyLabels))),
     ("NodeDeclaredFeatureValidator", Later),
-    ("PodResizeValidator", Later),
+    ("PodResizeValidator", On(|_| Box::new(PodResizeValidator))),
     // Webhooks, quota and the like come last: they see what the others made of the object.
     ("MutatingAdmissionPolicy", Later),
     (

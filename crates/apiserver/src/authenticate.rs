@@ -122,7 +122,9 @@ impl Api {
         let Some(wanted) = impersonation::wanted(pairs).map_err(Status::bad_request)? else {
             return Ok(None);
         };
-        match impersonation::impersonate(&*self.authorizer, attributes, &wanted).await {
+        match impersonation::impersonate(&*self.authorizer, &self.last_modes, attributes, &wanted)
+            .await
+        {
             Ok(found) => Ok(Some(found.user)),
             Err(refusal) => {
                 let resource = GroupResource::new(&*refusal.api_group, &*refusal.resource);

@@ -61,7 +61,6 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
         let kind = "Established";
         set(&mut conditions, kind, status, reason, message, &now);
     }
-    let stored = stored_versions(definition);
     let Some(fields) = definition.as_object_mut() else {
         return;
     };
@@ -72,7 +71,6 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
     if let Some(status) = status.as_object_mut() {
         status.insert("conditions", conditions);
         status.insert("acceptedNames", names);
-        status.insert("storedVersions", stored);
     }
 }
 
@@ -326,27 +324,4 @@ fn set(
         Some(found) => *found = condition,
         None => conditions.push(condition),
     }
-}
-
-/// Versions in which objects may be at rest: the storage version joins those of before.
-fn stored_versions(definition: &Value) -> Value {
-    let before = definition
-        .at(&["status", "storedVersions"])
-        .and_then(Value::as_array);
-    let mut all = before.cloned().unwrap_or_default();
-    let versions = definition
-        .at(&["spec", "versions"])
-        .and_then(Value::as_array);
-    for version in versions.into_iter().flatten() {
-        let stores = version.get("storage").and_then(Value::as_bool) == Some(true);
-        if let (true, Some(name)) = (stores, version.get("name"))
-            && !all.contains(name)
-        {
-            all.push(name.clone());
-        }
-    }
-    if all.is_empty() {
-        return Value::Null;
-    }
-    Value::Array(all)
 }

@@ -87,6 +87,10 @@ pub(crate) async fn collection(
     if let (Some(_), Some(last)) = (taken.next(), page.last()) {
         let next = Continue::write(snapshot.revision(), range.as_bytes(), &last.key);
         metadata.insert("continue", next);
+        if filter.is_empty() {
+            let remaining = i64::try_from(taken.by_ref().count()).unwrap_or(i64::MAX);
+            metadata.insert("remainingItemCount", remaining.saturating_add(1));
+        }
     }
     if ask.resource.custom.is_some() && !metadata.contains_key("continue") {
         metadata.insert("continue", "");

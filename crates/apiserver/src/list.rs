@@ -318,8 +318,10 @@ impl Api {
         match asked {
             None => self.latest().await,
             Some(0) => Ok(self.store.latest()),
+            // A page of a version is of just that version, unless asked for otherwise.
             Some(revision)
-                if options.resource_version_match == Some(ResourceVersionMatch::Exact) =>
+                if options.resource_version_match == Some(ResourceVersionMatch::Exact)
+                    || options.resource_version_match.is_none() && options.limit > 0 =>
             {
                 let found = self.store.snapshot_at(revision).await;
                 found.map_err(|error| crate::failure::of_list(&error))

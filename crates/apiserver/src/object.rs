@@ -1,5 +1,7 @@
 //! What the server writes into an object's metadata, and what it takes from it.
 
+use std::collections::HashSet;
+
 use json::{Object, Value, json};
 use meta::Status;
 
@@ -151,15 +153,19 @@ pub(crate) fn carry_over(object: &mut Value, live: &Value) -> Result<(), Status>
     let old = live.get("metadata").and_then(Value::as_object);
     let metadata = metadata(object)?;
     // What is left out stays; whoever writes something else hears of it when the object is judged.
-    for field in [
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ] {
+    for field in ["uid", "deletionGracePeriodSeconds"] {
         let given = metadata.get(field);
         let given = given.is_some_and(|it| !it.is_null() && it.as_str() != Some(""));
         if !given && let Some(value) = old.and_then(|old| old.get(field)) {
+            metadata.insert(field, value.clone());
+        }
+    }
+    // Nobody hears of these.
+    for field in ["creationTimestamp", "deletionTimestamp"] {
+        if let Some(value) = old
+            .and_then(|old| old.get(field))
+            .filter(|it| !it.is_null())
+        {
             metadata.insert(field, value.clone());
         }
     }
@@ -174,6 +180,29 @@ pub(crate) fn carry_over(object: &mut Value, live: &Value) -> Result<(), Status>
         }
     }
     Ok(())
+}
+
+/// Owners that are named twice are kept once. With the uids of those that were.
+pub(crate) fn distinct_owners(object: &mut Value) -> Vec<String> {
+    let owners = object.get_mut("metadata");
+    let owners = owners.and_then(|it| it.get_mut("ownerReferences"));
+    let Some(Value::Array(owners)) =
+        owners.filter(|it| it.as_array().is_some_and(|it| it.len() > 1))
+    else {
+        return Vec::new();
+    };
+    let (mut kept, mut twice) = (Vec::with_capacity(owners.len()), Vec::new());
+    let mut uids = HashSet::new();
+    for owner in owners.drain(..) {
+        let uid = owner.str_at(&["uid"]).unwrap_or_default().to_owned();
+        if !uids.insert(uid.clone()) && kept.contains(&owner) {
+            twice.push(uid);
+        } else {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+    twice
 }
 
 pub(crate) fn forget_version(object: &mut Value) {

@@ -80,7 +80,7 @@ pub(crate) async fn patch(
 pub(crate) struct Document {
     pub kind: Kind,
     pub value: Value,
-    /// Keys that came more than once.
+    /// Keys that came more than once, and such that steps do not have.
     duplicates: Vec<String>,
 }
 
@@ -88,8 +88,20 @@ impl Document {
     pub(crate) fn read(ask: &Ask<'_>, bytes: &[u8]) -> Result<Self, Status> {
         let kind = Kind::of(ask)?;
         if kind == Kind::Apply {
-            let value = yaml::to_json(bytes)
-                .map_err(|error| Status::bad_request(format!("error encoding patch: {error}")))?;
+            let is_json = bytes.trim_ascii_start().starts_with(b"{");
+            let value = yaml::to_json(bytes).map_err(|error| {
+                Status::bad_request(if is_json {
+                    format!("error decoding patch: error converting YAML to JSON: {error}")
+                } else {
+                    format!("error encoding patch: {error}")
+                })
+            })?;
+            if !matches!(value, Value::Object(_) | Value::Null) {
+                let found = decode::go_type(&value);
+                return Err(Status::bad_request(format!(
+                    "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+                )));
+            }
             return Ok(Self {
                 kind,
                 value,
@@ -114,13 +126,21 @@ impl Document {
                 "error decoding patch: json: cannot unmarshal {found} into Go value of type {wanted}"
             )));
         }
+        let of = if kind == Kind::Json {
+            "json patch "
+        } else {
+            ""
+        };
         let duplicates = parsed.duplicates.iter();
+        let duplicates = duplicates.map(|path| format!("{of}duplicate field \"{path}\""));
+        let mut strict: Vec<String> = duplicates.collect();
+        if kind == Kind::Json {
+            strict.extend(unknown_in_steps(&parsed.value));
+        }
         Ok(Self {
             kind,
             value: parsed.value,
-            duplicates: duplicates
-                .map(|path| format!("duplicate field \"{path}\""))
-                .collect(),
+            duplicates: strict,
         })
     }
 
@@ -161,6 +181,7 @@ impl Document {
     ) -> Result<decode::Decoded, Status> {
         let strict = self.duplicates.clone();
         if expected.custom.is_some() {
+            self.keeps_kind(&patched, expected)?;
             return decode::patched(patched, strict, validation, expected);
         }
         let lenient = match validation {
@@ -181,6 +202,56 @@ impl Document {
         Ok(decoded)
     }
 
+    /// A custom resource says of itself what it is, after a patch as before it.
+    fn keeps_kind(&self, patched: &Value, expected: &Expected<'_>) -> Result<(), Status> {
+        let mut said = [("apiVersion", ""), ("kind", "")];
+        for (field, text) in &mut said {
+            *text = match patched.get(field) {
+                None | Some(Value::Null) => "",
+                Some(Value::String(it)) => it,
+                Some(other) => {
+                    let found = decode::go_type(other);
+                    let text = format!(
+                        "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go struct field .{field} of type string"
+                    );
+                    return Err(self.unreadable(patched, &text));
+                }
+            };
+        }
+        let [(_, version), (_, kind)] = said;
+        if kind.is_empty() {
+            let mut whole = patched.clone();
+            sort_along(&mut whole, &self.value);
+            let text = format!("Object 'Kind' is missing in '{}'", json::to_string(&whole));
+            return Err(self.unreadable(patched, &text));
+        }
+        if version.is_empty() {
+            let text = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+            return Err(Status::internal(text));
+        }
+        let group = version.split_once('/').map_or("", |it| it.0);
+        if version.matches('/').count() > 1 {
+            let text = format!("unexpected GroupVersion string: {version}");
+            return Err(self.unreadable(patched, &text));
+        }
+        let (want_kind, want_version) = (&*expected.kind.kind, expected.kind.api_version());
+        let pairs = [
+            ("kind", kind, want_kind),
+            ("apiVersion", version, &*want_version),
+        ];
+        let wrong: Vec<_> = (pairs.into_iter())
+            .filter(|(_, found, want)| found != want)
+            .map(|(field, found, want)| {
+                meta::field::Error::invalid(field, found, format!("must be {want}"))
+            })
+            .collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let name = meta::object::name(patched);
+        Err(Status::invalid(&GroupKind::new(group, kind), name, &wrong))
+    }
+
     /// What is said of an object that a patch has made, and that cannot be read: upstream shows the patch to a typed
     /// object as Go's map, and of others the whole result.
     fn unreadable(&self, patched: &Value, text: &str) -> Status {
@@ -194,6 +265,19 @@ impl Document {
         let error = meta::field::Error::invalid("patch", shown, text);
         Status::invalid(&GroupKind::new("", ""), "", &[error])
     }
+}
+
+/// What steps of a JSON patch say beside what they may.
+fn unknown_in_steps(patch: &Value) -> Vec<String> {
+    let steps = patch.as_array().into_iter().flatten().enumerate();
+    let fields = steps.flat_map(|(index, step)| {
+        let fields = step.as_object().into_iter().flat_map(json::Object::iter);
+        fields.map(move |(name, _)| (index, name))
+    });
+    fields
+        .filter(|(_, name)| !matches!(&***name, "op" | "from" | "path" | "value"))
+        .map(|(index, name)| format!("json patch unknown field \"[{index}].{name}\""))
+        .collect()
 }
 
 /// Upstream reads what a strategic patch has made by another way than other objects, which has other words for what
@@ -236,24 +320,48 @@ struct Patch<'a> {
     force: bool,
 }
 
+impl Patch<'_> {
+    /// What is applied where nothing is must name itself, and nothing that was.
+    fn check_new(&self, object: &Value) -> Result<(), Status> {
+        let uid = meta::object::uid(object);
+        if uid.is_empty() {
+            return verbs::check_named(self.ask, object);
+        }
+        let text = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        );
+        let resource = self.ask.resource.group_resource();
+        Err(Status::conflict(&resource, &self.ask.info.name, text))
+    }
+}
+
 impl Change for Patch<'_> {
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
         trace::handler_event("About to apply patch");
         let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
-        let exact = version.is_some_and(|it| !it.is_empty());
+        let exact = version.is_some_and(|it| !matches!(it, "" | "0"));
         let expected = Expected {
             kind: &self.ask.resource.gvk(),
             schema: self.ask.resource.schema.as_ref(),
             custom: self.ask.resource.custom.as_deref(),
         };
         if self.body.kind == Kind::Apply {
+            if live.is_none() && !self.ask.info.subresource.is_empty() {
+                return Err(self.ask.not_found());
+            }
             // What the schema does not know, the merge refuses by itself.
             let strict = self.body.duplicates.clone();
+            if let (Validation::Strict, Some(first)) = (self.validation, strict.first()) {
+                return Err(Status::bad_request(format!(
+                    "error strict decoding patch: error converting YAML to JSON: {first}"
+                )));
+            }
             let warnings = decode::strict(strict, self.validation, &expected)?;
             self.ask.warnings.add(warnings);
             let mut object = managed::apply(self.write, live, &self.body.value, self.force)?;
             object::check_name(&object, &self.ask.info.name)?;
             if live.is_none() {
+                self.check_new(&object)?;
                 object::forget_version(&mut object);
             }
             return Ok(Changed {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use admission::Chain;
 use arc_swap::ArcSwap;
+use auth::impersonation::LastModes;
 use auth::serviceaccount::Issuer;
 use auth::{Attributes, Authorizer, Rbac, User, x509};
 use http::request::Parts;
@@ -55,6 +56,7 @@ pub struct Api {
     pub(crate) followers: Followers,
     pub authentication: Authentication,
     pub authorizer: Arc<dyn Authorizer>,
+    pub(crate) last_modes: LastModes,
     pub admission: Chain,
     pub documents: documents::Documents,
     pub settings: Settings,
@@ -402,6 +404,7 @@ impl Api {
             followers: Followers::default(),
             authentication: parts.authentication,
             authorizer: parts.authorizer,
+            last_modes: LastModes::default(),
             admission: parts.admission,
             documents: parts.documents,
             places: Places::new(&settings),

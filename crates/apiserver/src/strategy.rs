@@ -124,8 +124,11 @@ pub(crate) fn validate_create(write: &Write<'_>, object: &Value) -> Result<Vec<S
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
-    let warnings = definitions(write, object, &mut errors);
+    let mut warnings = definitions(write, object, &mut errors);
     refuse(resource, object, &errors)?;
+    if resource.custom.is_some() {
+        warnings.extend(structural::finalizer_warnings(object, None));
+    }
     Ok(warnings)
 }
 
@@ -145,8 +148,11 @@ pub(crate) fn validate_update(
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
-    let warnings = definitions(write, object, &mut errors);
+    let mut warnings = definitions(write, object, &mut errors);
     refuse(resource, object, &errors)?;
+    if resource.custom.is_some() {
+        warnings.extend(structural::finalizer_warnings(object, Some(live)));
+    }
     Ok(warnings)
 }
 

@@ -187,19 +187,24 @@ async fn update(
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "UpdateOptions")?;
     let (object, length) = read(api, ask, body).await?;
-    if object::name(&object).is_empty() {
-        return Err(Status::bad_request(format!(
-            "the name of the object ({} based on URL) was undeterminable: name must be provided",
-            ask.info.name
-        )));
-    }
-    object::check_name(&object, &ask.info.name)?;
+    check_named(ask, &object)?;
     let write = Write::new(api, ask, options);
     let mut replace = Replace { ask, object };
     trace::event("About to store object in database");
     let written = write.update(&ask.info.name, &mut replace).await;
     wrote(&written, length);
     show(ask, &written?)
+}
+
+/// What takes the place of an object says which.
+pub(crate) fn check_named(ask: &Ask<'_>, object: &Value) -> Result<(), Status> {
+    if object::name(object).is_empty() {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided",
+            ask.info.name
+        )));
+    }
+    object::check_name(object, &ask.info.name)
 }
 
 /// How it went with what the client sent, of this length.

@@ -23,6 +23,8 @@ use crate::{allocate, convert, failure, guard, managed, object, respond, strateg
 const RETRIES: usize = 5;
 /// How many generated names may turn out to be taken, as upstream.
 const NAMES: usize = 8;
+/// When owners were found that are named twice: a patch is looked at no sooner.
+const ADMITTED: &str = " after mutating admission happens";
 
 /// What the query says about a write.
 #[derive(Clone, Debug, Default)]
@@ -224,6 +226,7 @@ impl<'a> Write<'a> {
             .unwrap_or_default()
             .to_owned();
         strategy::default(resource, &mut object)?;
+        self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
             managed::update(self, None, &mut object);
@@ -236,6 +239,7 @@ impl<'a> Write<'a> {
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
             strategy::default(resource, &mut object)?;
+            self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
         // Not before: admission knows such an object by what its name begins with.
@@ -372,6 +376,8 @@ impl<'a> Write<'a> {
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
         strategy::default(resource, &mut object)?;
+        let patched = self.ask.info.verb == Verb::Patch;
+        self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.own {
             managed::update(self, Some(live), &mut object);
         }
@@ -392,6 +398,7 @@ impl<'a> Write<'a> {
         }
         if !is_same(&before, &object) {
             strategy::default(resource, &mut object)?;
+            self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
         let mut warnings = self.prepare_update(&mut object, live);
@@ -452,12 +459,25 @@ impl<'a> Write<'a> {
         strategy::prepare_update(self, object, live)
     }
 
+    /// Who names an owner twice is told so.
+    fn distinct_owners(&self, object: &mut Value, when: &str) {
+        let twice = object::distinct_owners(object);
+        if !twice.is_empty() {
+            self.ask.warnings.add(vec![format!(
+                ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
+                 and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+                twice.join(", ")
+            )]);
+        }
+    }
+
     /// An object that names a version must name the one that is there.
     fn check_version(&self, name: &str, object: &Value, modified: u64) -> Result<(), Status> {
         let asked = object
             .str_at(&["metadata", "resourceVersion"])
             .unwrap_or_default();
-        if asked.is_empty() {
+        // Zero is as good as none.
+        if matches!(asked, "" | "0") {
             if strategy::allows_unconditional_update(self.resource()) {
                 return Ok(());
             }

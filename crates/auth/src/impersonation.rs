@@ -1,10 +1,11 @@
 //! Acting as someone else: the headers, and whether one may.
 //!
 //! Constrained impersonation (KEP-5284, on by default since 1.36) is tried mode by mode, then the old verb
-//! `impersonate`.
+//! `impersonate`; before all of them, what worked for the sender the last time.
 
 mod check;
 mod headers;
+mod last;
 mod mode;
 
 use crate::authorizer::Authorizer;
@@ -12,6 +13,7 @@ use crate::{Attributes, User, forbidden};
 
 pub(crate) use headers::unescape;
 pub use headers::{is_header, wanted};
+pub use last::LastModes;
 
 /// Who the request goes on as.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,17 +47,24 @@ impl Forbidden {
 /// Asks whether who sends the request may send it as the wanted user; the attributes are the request's own.
 pub async fn impersonate(
     authorizer: &dyn Authorizer,
+    last_modes: &LastModes,
     attributes: &Attributes<'_>,
     wanted: &User,
 ) -> Result<Impersonated, Forbidden> {
+    let sender = attributes.user;
+    let last = last_modes.get(&sender.name);
+    let others = mode::MODES.into_iter().filter(|it| Some(*it) != last);
     let mut first = None;
-    for mode in mode::MODES {
-        if !mode.applies(wanted, attributes.user) {
+    for mode in last.into_iter().chain(others) {
+        if !mode.applies(wanted, sender) {
             continue;
         }
         match check::check(authorizer, mode, attributes, wanted).await {
-            Ok(user) => return Ok(user),
-            // The error of the narrowest mode is the one that helps.
+            Ok(user) => {
+                last_modes.set(&sender.name, mode);
+                return Ok(user);
+            }
+            // The error of the mode tried first, the last one used or the narrowest, is the one that helps.
             Err(refusal) => first = first.or(Some(refusal)),
         }
     }

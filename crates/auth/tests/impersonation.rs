@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use auth::impersonation::{Impersonated, impersonate, is_header, wanted};
+use auth::impersonation::{Forbidden, Impersonated, LastModes, is_header, wanted};
 use auth::{Answer, Attributes, Authorizer, Decision, User};
 
 /// Nothing here has to wait.
@@ -18,6 +18,26 @@ fn now<T>(future: impl Future<Output = T> + Send) -> T {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("nothing to wait for"),
     }
+}
+
+/// Of a sender that nothing is remembered of.
+fn first_time(
+    fake: &Fake,
+    attributes: &Attributes,
+    wanted: &User,
+) -> Result<Impersonated, Forbidden> {
+    again(&LastModes::default(), fake, attributes, wanted)
+}
+
+fn again(
+    last: &LastModes,
+    fake: &Fake,
+    attributes: &Attributes,
+    wanted: &User,
+) -> Result<Impersonated, Forbidden> {
+    now(auth::impersonation::impersonate(
+        fake, last, attributes, wanted,
+    ))
 }
 
 /// A rule of the fake authorizer, which notes what it was asked.
@@ -287,7 +307,7 @@ fn the_old_verb() {
         let wanted = headers(text).unwrap().expect("a name is there");
         assert_eq!(wanted.name, text[0].1);
         let attributes = Attributes::resource(&requestor, "get", "", "pods");
-        let found = now(impersonate(&Fake::new(legacy), &attributes, &wanted));
+        let found = first_time(&Fake::new(legacy), &attributes, &wanted);
         let expected = expected.map(|(groups, uid, extra)| {
             let mut user = User::new(text[0].1, groups);
             uid.clone_into(&mut user.uid);
@@ -387,7 +407,7 @@ fn pods<'a>(user: &'a User, verb: &'a str) -> Attributes<'a> {
 fn allowed(
     user: &User,
     constraint: &str,
-    found: Result<Impersonated, auth::impersonation::Forbidden>,
+    found: Result<Impersonated, Forbidden>,
 ) {
     let found = found.expect("allowed");
     assert_eq!((&found.user, &*found.constraint), (user, constraint));
@@ -398,7 +418,7 @@ fn constrained_modes() {
     let fake = Fake::new(constrained);
     let of = |name: &str, groups: &[&str]| User::new(name, groups);
     let run = |requestor: &User, verb: &str, wanted: &User| {
-        now(impersonate(&fake, &pods(requestor, verb), wanted))
+        first_time(&fake, &pods(requestor, verb), wanted)
     };
 
     let sa = of("system:serviceaccount:default:default", &[]);
@@ -485,7 +505,7 @@ fn many_at_once() {
     let fake = Fake::new(constrained);
     let run = |requestor: &str, wanted: &User| {
         let requestor = User::new(requestor, &[]);
-        now(impersonate(&fake, &pods(&requestor, "get"), wanted))
+        first_time(&fake, &pods(&requestor, "get"), wanted)
     };
     let many = User::new("bob", &["g1", "g2", "g3", "g4"]);
     assert!(run("many-groups-impersonater", &many).is_ok());
@@ -582,7 +602,44 @@ fn refusals() {
     ];
     for (requestor, verb, wanted, message) in cases {
         let requestor = User::new(requestor, &[]);
-        let found = now(impersonate(&fake, &pods(&requestor, verb), &wanted));
+        let found = first_time(&fake, &pods(&requestor, verb), &wanted);
         assert_eq!(found.unwrap_err().message, message);
     }
+}
+
+#[test]
+fn what_worked_last_is_tried_first() {
+    let all = Fake::new(|it| it.user.name == "admin");
+    let last = LastModes::default();
+    let admin = User::new("admin", &[]);
+    let node = User::new("system:node:n1", &[]);
+    let groups = |of: &User, wanted: &User| {
+        let found = again(&last, &all, &pods(of, "get"), wanted).expect("allowed");
+        (found.user.groups.join(" "), found.constraint)
+    };
+    let is = |groups: &str, constraint: &str| (groups.to_owned(), constraint.to_owned());
+
+    let narrow = is(
+        "system:nodes system:authenticated",
+        "impersonate:arbitrary-node",
+    );
+    assert_eq!(groups(&admin, &node), narrow);
+    // Only the old verb allows a node with groups of one's own, and then it allows the node alone as well.
+    let with = User::new("system:node:n1", &["g"]);
+    assert_eq!(groups(&admin, &with), is("g system:authenticated", ""));
+    all.asked();
+    assert_eq!(groups(&admin, &node), is("system:authenticated", ""));
+    assert_eq!(all.asked(), ["+impersonate :users system:node:n1"]);
+    // It allows all that is asked for, so there it stays.
+    let bob = User::new("bob", &[]);
+    assert_eq!(groups(&admin, &bob), is("system:authenticated", ""));
+
+    // The refusal is that of the mode tried first.
+    let none = Fake::new(|_| false);
+    let refused = |last: &LastModes| {
+        let found = again(last, &none, &pods(&admin, "get"), &bob);
+        found.expect_err("refused").message
+    };
+    assert!(refused(&last).contains("cannot impersonate resource \"users\""));
+    assert!(refused(&LastModes::default()).contains("cannot impersonate-on:user-info:get"));
 }

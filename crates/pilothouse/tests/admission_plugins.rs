@@ -485,3 +485,51 @@ async fn pods_keep_to_the_security_level_of_their_namespace() {
         "422 Namespace \"odd\" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: \"strict\": must be one of privileged, baseline, restricted"
     );
 }
+
+#[tokio::test]
+async fn pods_grow_as_far_as_their_node() {
+    let world = world().await;
+    let spec = json!({"nodeName": "n", "automountServiceAccountToken": false, "containers": [{
+        "name": "c", "image": "i", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
+    }]});
+    world.make(PODS, pod("p", spec)).await;
+    let resize = async |cpu: &str| {
+        let path = "/spec/containers/0/resources/requests/cpu";
+        let change = json!([{"op": "replace", "path": path, "value": cpu}]);
+        let path = format!("{PODS}/p/resize");
+        world.client.json_patch(&path, &change).await
+    };
+    assert_eq!(
+        refusal(resize("2").await),
+        "403 pods \"p\" is forbidden: node \"n\" not found"
+    );
+    let node = json!({
+        "metadata": {"name": "n"},
+        "status": {"allocatable": {"cpu": "4", "memory": "2Gi"}},
+    });
+    world.make("/api/v1/nodes", node).await;
+    let large = resize("5").await.expect_err("too large");
+    assert_eq!(
+        large.message,
+        "pods \"p\" is forbidden: node didn't have enough allocatable resources: cpu, requested: 5000, allocatable: 4000"
+    );
+    assert_eq!(
+        large.details.expect("details").causes[0].reason,
+        "NodeCapacity"
+    );
+    resize("4").await.expect("room");
+    let os = json!({"metadata": {"labels": {"kubernetes.io/os": "windows"}}});
+    let node = world.client.merge_patch("/api/v1/nodes/n", &os).await;
+    node.expect("a node");
+    assert_eq!(
+        refusal(resize("3").await),
+        "403 pods \"p\" is forbidden: pod resize is only supported on linux nodes, node \"n\" is \"windows\""
+    );
+    // What asks for nothing new needs no node.
+    world
+        .client
+        .delete("/api/v1/nodes/n", &Value::Null)
+        .await
+        .expect("gone");
+    resize("4").await.expect("no change");
+}

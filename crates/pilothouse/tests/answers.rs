@@ -1,5 +1,10 @@
 //! Answers that a kube-apiserver was asked for too: each pins a difference that was found and is gone.
 
+#[path = "answers/custom.rs"]
+mod custom;
+#[path = "answers/written.rs"]
+mod written;
+
 use std::time::Duration;
 
 use apiserver::incoming::RequestBody;
@@ -196,12 +201,35 @@ async fn ask(
         .uri(path)
         .header("accept", accept)
         .header("content-type", "application/json");
-    let (parts, ()) = request.body(()).expect("a request").into_parts();
     let bytes = if body.is_null() {
         Vec::new()
     } else {
         json::to_vec(body)
     };
+    answer(server, request, bytes).await
+}
+
+/// The same, of a body of another media type.
+async fn send(
+    server: &Server,
+    method: &str,
+    path: &str,
+    media: &str,
+    body: &[u8],
+) -> (u16, Vec<String>, Value) {
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", media);
+    answer(server, request, body.to_vec()).await
+}
+
+async fn answer(
+    server: &Server,
+    request: http::request::Builder,
+    bytes: Vec<u8>,
+) -> (u16, Vec<String>, Value) {
+    let (parts, ()) = request.body(()).expect("a request").into_parts();
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let api = server.local().api().clone();
     let response = api
@@ -449,6 +477,11 @@ async fn evictions_are_counted() {
     }});
     let status = format!("{budgets}/b/status");
     local.merge_patch(&status, &spare).await.unwrap();
+    // Old clients still say it in a version that is gone otherwise.
+    let old =
+        json!({"kind": "Eviction", "apiVersion": "policy/v1beta1", "metadata": {"name": "one"}});
+    let path = format!("{pods}/one/eviction?dryRun=All");
+    local.create(&path, &old).await.unwrap();
     evict("one").await.unwrap();
     let pod = local.get(&format!("{pods}/one")).await.unwrap();
     assert!(meta::object::is_being_deleted(&pod), "{pod:?}");

@@ -56,7 +56,7 @@ impl Amounts {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (name, more) in &other.0 {
             let sum = match self.get(name) {
                 // More digits than a quantity has: no bound allows that much either.

@@ -23,11 +23,11 @@ pub(super) async fn create(
     let options = verbs::write_options(ask, "CreateOptions")?;
     let (mut review, _) = verbs::read(api, ask, body).await?;
     let kind = &*ask.resource.kind;
-    if options.dry_run && kind != "SelfSubjectReview" {
-        // A question has no effect either way.
-        return answer(accepted, &review);
-    }
     let metadata = object::metadata(&mut review)?;
+    if kind == "LocalSubjectAccessReview" {
+        let namespace = metadata.get("namespace").and_then(Value::as_str);
+        object::check_namespace(namespace.unwrap_or_default(), &ask.info.namespace)?;
+    }
     metadata.remove("namespace");
     object::forget_system_fields(metadata);
     if kind == "LocalSubjectAccessReview" {

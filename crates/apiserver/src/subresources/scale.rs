@@ -107,6 +107,19 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
     let bytes = body.read(api.settings.max_body_bytes).await?;
     let manager = options.field_manager.clone();
+    let validation = Validation::of(ask);
+    let how = if patches {
+        How::Patch(patch::Document::read(ask, &bytes)?)
+    } else {
+        let expected = Expected {
+            kind: &kind,
+            schema: schema.as_ref(),
+            custom: None,
+        };
+        let scale = decode::object(&bytes, decode::format(ask)?, validation, &expected)?.object;
+        verbs::check_named(ask, &scale)?;
+        How::Replace(scale)
+    };
     let mut write = Write::new(api, ask, options);
     write.kind = kind.clone();
     let face = ScaleOf(ask);
@@ -116,12 +129,8 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
         kind: &kind,
         schema: schema.as_ref(),
         owners: Owners::new(api, ask, &kind, schema.as_ref(), &manager),
-        how: if patches {
-            How::Patch(patch::Document::read(ask, &bytes)?)
-        } else {
-            How::Replace(bytes)
-        },
-        validation: Validation::of(ask),
+        how,
+        validation,
     };
     let written = write.update(&ask.info.name, &mut change).await?;
     let object = convert::decode(&ask.resource, &written.entry.value, written.entry.modified)?;
@@ -145,7 +154,7 @@ impl Face for ScaleOf<'_> {
 }
 
 enum How {
-    Replace(bytes::Bytes),
+    Replace(Value),
     Patch(patch::Document),
 }
 
@@ -171,10 +180,7 @@ impl Change for SetScale<'_> {
             custom: None,
         };
         let mut scale = match &self.how {
-            How::Replace(bytes) => {
-                let format = decode::format(self.ask)?;
-                decode::object(bytes, format, self.validation, &expected)?.object
-            }
+            How::Replace(scale) => scale.clone(),
             How::Patch(body) if body.kind == patch::Kind::Apply => {
                 let force = self.ask.query.flag("force");
                 self.owners.apply(&before, &body.value, force)?
@@ -190,7 +196,8 @@ impl Change for SetScale<'_> {
             .at(&["spec", "replicas"])
             .and_then(Value::as_i64)
             .unwrap_or(0);
-        if replicas < 0 {
+        // Of a custom resource, its own rules say so.
+        if replicas < 0 && self.ask.resource.custom.is_none() {
             let error = meta::field::Error::invalid(
                 "spec.replicas",
                 replicas,
@@ -208,7 +215,9 @@ impl Change for SetScale<'_> {
         let version = scale
             .str_at(&["metadata", "resourceVersion"])
             .unwrap_or_default();
-        object::metadata(&mut new)?.insert("resourceVersion", version);
+        if !version.is_empty() {
+            object::metadata(&mut new)?.insert("resourceVersion", version);
+        }
         let exact = !version.is_empty() && matches!(self.how, How::Replace(_));
         Ok(Changed {
             object: new,

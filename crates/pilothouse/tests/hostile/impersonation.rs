@@ -1,7 +1,7 @@
 //! Nobody becomes who they may not be.
 
 use crate::MAPS;
-use crate::client::{Answer, Client, says};
+use crate::client::{Answer, Client, refused, says};
 
 fn as_other(client: &Client, token: &str, headers: &[u8]) -> Answer {
     let head = format!(
@@ -117,4 +117,18 @@ async fn only_who_may_becomes_another() {
         let (code, _) = as_other(&client, "alice", headers.as_bytes());
         assert_eq!(code, 403, "{headers}");
     }
+}
+
+#[tokio::test]
+async fn a_node_is_in_its_group_unless_the_old_verb_was_used() {
+    let client = Client::start().await;
+    let nodes = "configmaps is forbidden: User \"system:node:n\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"default\"";
+    // Those of the group are told more, by the authorizer that knows nodes.
+    let answer = as_other(&client, "admin", b"Impersonate-User: system:node:n");
+    refused(&answer, 403, &format!("{nodes}: "));
+    let with = b"Impersonate-User: system:node:n\r\nImpersonate-Group: g";
+    says(&as_other(&client, "admin", with), 403, nodes);
+    // From then on the old verb is tried first.
+    let alone = b"Impersonate-User: system:node:n";
+    says(&as_other(&client, "admin", alone), 403, nodes);
 }

@@ -124,6 +124,7 @@ fn both(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
         }
         ("", "PersistentVolume") => volume(object, all),
         ("", "PersistentVolumeClaim") => {
+            class_by_annotation(object, all);
             if let Some(spec) = object.find("spec") {
                 pod::claim(spec, "spec", all);
             }
@@ -133,6 +134,20 @@ fn both(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
                 for list in ["addresses", "notReadyAddresses"] {
                     for (j, it) in subset.list(list).iter().enumerate() {
                         address(&format!("subsets[{i}].{list}[{j}].ip"), it.text("ip"), all);
+                    }
+                }
+            }
+        }
+        ("discovery.k8s.io", "EndpointSlice") if object.text("addressType") == "FQDN" => {
+            all.push("spec.addressType: FQDN endpoints are deprecated".into());
+        }
+        ("storage.k8s.io", "StorageClass") => {
+            for (i, term) in object.list("allowedTopologies").iter().enumerate() {
+                for (j, it) in term.list("matchLabelExpressions").iter().enumerate() {
+                    if let Some(text) = pod::deprecated_label(it.text("key")) {
+                        all.push(format!(
+                            "allowedTopologies[{i}].matchLabelExpressions[{j}].key: {text}"
+                        ));
                     }
                 }
             }
@@ -218,22 +233,21 @@ fn service(service: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn volume(volume: &Value, all: &mut Vec<String>) {
-    for (key, text) in [
-        (
-            "storage-class",
-            "deprecated since v1.8; use \"storageClassName\" attribute instead",
-        ),
-        (
-            "mount-options",
-            "deprecated since v1.31; use \"mountOptions\" attribute instead",
-        ),
-    ] {
-        let key = format!("volume.beta.kubernetes.io/{key}");
-        if annotation(volume, &key).is_some() {
-            all.push(format!("metadata.annotations[{key}]: {text}"));
-        }
+fn class_by_annotation(object: &Value, all: &mut Vec<String>) {
+    let text = "deprecated since v1.8; use \"storageClassName\" attribute instead";
+    by_annotation(object, "volume.beta.kubernetes.io/storage-class", text, all);
+}
+
+fn by_annotation(object: &Value, key: &str, text: &str, all: &mut Vec<String>) {
+    if annotation(object, key).is_some() {
+        all.push(format!("metadata.annotations[{key}]: {text}"));
     }
+}
+
+fn volume(volume: &Value, all: &mut Vec<String>) {
+    class_by_annotation(volume, all);
+    let text = "deprecated since v1.31; use \"mountOptions\" attribute instead";
+    by_annotation(volume, "volume.beta.kubernetes.io/mount-options", text, all);
     if volume.text("spec.persistentVolumeReclaimPolicy") == "Recycle" {
         all.push(
             "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended \

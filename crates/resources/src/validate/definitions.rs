@@ -1,6 +1,7 @@
 //! Custom resource definitions and API services: names, versions and conversion. Schemas have rules of their own.
 
 use json::{Value, json};
+use meta::field::Error;
 use meta::names;
 
 use super::errors::Errors;
@@ -83,11 +84,15 @@ fn stored_versions(e: &mut Errors, stored: &Field, versions: &Field) {
         };
         return e.invalid_value(stored, shown, "must have at least one stored version");
     }
-    for version in versions.items().filter(|it| it.flag("storage")) {
+    let mut left: Vec<&str> = stored.texts().collect();
+    for version in versions.items() {
         let name = version.text("name");
-        if !stored.texts().any(|it| it == name) {
+        let found = left.iter().position(|it| *it == name);
+        if found.is_none() && version.flag("storage") {
             e.invalid(stored, &format!("must have the storage version {name}"));
         }
+        // Not for another of that name.
+        found.map(|at| left.remove(at));
     }
     for at in stored.items() {
         let name = at.str();
@@ -222,7 +227,19 @@ fn versions(e: &mut Errors, all: &Field) {
     }
     if all.items().filter(|it| it.flag("storage")).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        e.invalid_value(all, printed(all), why);
+        let shown = if all.is_empty() {
+            Value::Null
+        } else {
+            printed(all)
+        };
+        e.invalid_value(all, shown, why);
+    }
+    // The first one also stands in the place of the only one that once was.
+    if let Some(first) = all.list().first().map(|it| text(it, "name")) {
+        let wrong = names::dns1035_label(first);
+        if !wrong.is_empty() {
+            e.push(Error::invalid("spec.version", first, wrong.join(",")));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What was found wrong, in upstream's order.
 
+use std::collections::HashSet;
+
 use json::Value;
 use meta::field::Error;
 
@@ -18,6 +20,16 @@ impl Errors {
     pub(crate) fn into_list(mut self) -> Vec<Error> {
         self.list.append(&mut self.late);
         self.list
+    }
+
+    /// What handwritten rules say twice in the same words is said once, where upstream looks for twins at all: for all
+    /// kinds that have declarative rules.
+    pub(crate) fn into_told_once(mut self) -> Vec<Error> {
+        if self.list.len() > 1 {
+            let mut told = HashSet::new();
+            self.list.retain(|it| told.insert(it.to_string()));
+        }
+        self.into_list()
     }
 
     pub(crate) fn len(&self) -> usize {

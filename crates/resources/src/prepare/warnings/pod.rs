@@ -171,7 +171,7 @@ fn containers<'a>(pod: &'a Value, at: &str) -> Vec<(&'a Value, String)> {
     all.map(|(it, path)| (it, format!("{at}{path}"))).collect()
 }
 
-fn deprecated_label(key: &str) -> Option<&'static str> {
+pub(super) fn deprecated_label(key: &str) -> Option<&'static str> {
     NODE_LABELS
         .iter()
         .find(|(it, _)| *it == key)

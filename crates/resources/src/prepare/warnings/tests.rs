@@ -127,9 +127,22 @@ const CASES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
-        "PersistentVolumeClaim",
-        r#"{"spec":{"resources":{"requests":{"storage":"0.5"}}}}"#,
+        "storage.k8s.io StorageClass",
+        r#"{"allowedTopologies":[{"matchLabelExpressions":[{"key":"a"},{"key":"failure-domain.beta.kubernetes.io/zone"}]}]}"#,
         &[
+            "allowedTopologies[0].matchLabelExpressions[1].key: deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
+        ],
+    ),
+    (
+        "discovery.k8s.io EndpointSlice",
+        r#"{"addressType":"FQDN"}"#,
+        &["spec.addressType: FQDN endpoints are deprecated"],
+    ),
+    (
+        "PersistentVolumeClaim",
+        r#"{"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"x"}},"spec":{"resources":{"requests":{"storage":"0.5"}}}}"#,
+        &[
+            "metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use \"storageClassName\" attribute instead",
             "spec.resources.requests[storage]: fractional byte value \"500m\" is invalid, must be an integer",
         ],
     ),

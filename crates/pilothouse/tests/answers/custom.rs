@@ -1,0 +1,196 @@
+//! Custom resources that are scaled and patched, and what their definitions may say.
+
+use json::{Value, json};
+use testkit::server::Server;
+
+use crate::{refused, send};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
+
+fn definition(versions: &Value) -> Value {
+    json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": (versions.clone()),
+        },
+    })
+}
+
+fn version(name: &str, storage: bool) -> Value {
+    json!({
+        "name": name,
+        "served": true,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+        "subresources": {"scale": {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+        }},
+    })
+}
+
+fn thing(name: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": name},
+        "spec": (spec.clone()),
+    })
+}
+
+async fn with_things() -> Server {
+    let server = Server::start().await;
+    let versions = json!([(version("v1", true)), (version("v1beta1", false))]);
+    let local = server.local();
+    local
+        .create(DEFINITIONS, &definition(&versions))
+        .await
+        .unwrap();
+    server
+}
+
+#[tokio::test]
+async fn things_are_scaled() {
+    let server = with_things().await;
+    let local = server.local();
+    let made = thing("t", &json!({"replicas": 1}));
+    local.create(THINGS, &made).await.unwrap();
+    let scale = format!("{THINGS}/t/scale");
+    let wanted = |replicas: i64| json!({"metadata": {"name": "t"}, "spec": {"replicas": replicas}});
+    // Whoever names no version takes what is there.
+    let scaled = local.update(&scale, &wanted(3)).await.unwrap();
+    assert_eq!(scaled.at(&["spec", "replicas"]), Some(&json!(3)));
+    let text = "Thing.example.com \"t\" is invalid: .spec.replicas: Invalid value: -5: should be a non-negative integer";
+    refused(local.update(&scale, &wanted(-5)).await, 422, text);
+    let nameless = json!({"spec": {"replicas": 1}});
+    let text =
+        "the name of the object (none based on URL) was undeterminable: name must be provided";
+    let none = local
+        .update(&format!("{THINGS}/none/scale"), &nameless)
+        .await;
+    refused(none, 400, text);
+
+    for (spec, why) in [
+        (
+            json!({"replicas": 3_000_000_000_i64}),
+            "3000000000: should be less than or equal to 2147483647",
+        ),
+        (
+            json!({"replicas": true}),
+            "0: .spec.replicas accessor error: true is of the type bool, expected int64",
+        ),
+    ] {
+        let text =
+            format!("Thing.example.com \"u\" is invalid: .spec.replicas: Invalid value: {why}");
+        refused(local.create(THINGS, &thing("u", &spec)).await, 422, &text);
+    }
+}
+
+#[tokio::test]
+async fn things_stay_what_they_are() {
+    let server = with_things().await;
+    let local = server.local();
+    local.create(THINGS, &thing("t", &json!({}))).await.unwrap();
+    let one = format!("{THINGS}/t");
+    for (patch, code, text) in [
+        (
+            json!({"apiVersion": "example.com/v1beta1"}),
+            422,
+            "Thing.example.com \"t\" is invalid: apiVersion: Invalid value: \"example.com/v1beta1\": must be example.com/v1",
+        ),
+        (
+            json!({"apiVersion": "v1", "kind": "Foo"}),
+            422,
+            "Foo \"t\" is invalid: [kind: Invalid value: \"Foo\": must be Thing, apiVersion: Invalid value: \"v1\": must be example.com/v1]",
+        ),
+        (
+            json!({"apiVersion": null}),
+            500,
+            "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
+        ),
+    ] {
+        refused(local.merge_patch(&one, &patch).await, code, text);
+    }
+    for (patch, end) in [
+        (
+            json!({"apiVersion": "a/b/c"}),
+            "unexpected GroupVersion string: a/b/c",
+        ),
+        (
+            json!({"apiVersion": 5}),
+            "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string",
+        ),
+        (json!({"kind": ""}), "}}'"),
+    ] {
+        let status = local.merge_patch(&one, &patch).await.unwrap_err();
+        assert!(
+            status.code == 422 && status.message.ends_with(end),
+            "{status}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn finalizers_that_may_be_anybodys() {
+    let server = with_things().await;
+    let mut made = thing("t", &json!({}));
+    let metadata =
+        json!({"name": "t", "finalizers": ["example.com/fine", "mine", "a.b", "orphan"]});
+    made.as_object_mut()
+        .expect("an object")
+        .insert("metadata", metadata);
+    let body = json::to_vec(&made);
+    let (code, warnings, _) = send(&server, "POST", THINGS, "application/json", &body).await;
+    let rest = "to avoid accidental conflicts with other finalizer writers";
+    let want = [
+        format!(
+            r#"299 - "metadata.finalizers: \"a.b\": prefer a domain-qualified finalizer name including a path (/) {rest}""#
+        ),
+        format!(
+            r#"299 - "metadata.finalizers: \"mine\": prefer a domain-qualified finalizer name {rest}""#
+        ),
+    ];
+    assert_eq!((code, warnings), (201, want.into()));
+    // Those that were there are not told again.
+    let patch = br#"{"metadata": {"labels": {"a": "b"}}}"#;
+    let one = format!("{THINGS}/t");
+    let (code, warnings, _) = send(
+        &server,
+        "PATCH",
+        &one,
+        "application/merge-patch+json",
+        patch,
+    )
+    .await;
+    assert_eq!((code, warnings), (200, Vec::new()));
+}
+
+#[tokio::test]
+async fn versions_of_definitions() {
+    let server = Server::start().await;
+    let causes = async |versions: Value| {
+        let answer = server
+            .local()
+            .create(DEFINITIONS, &definition(&versions))
+            .await;
+        let details = answer.expect_err("a refusal").details.expect("details");
+        let causes = details.causes.into_iter();
+        let told: Vec<String> = causes
+            .map(|it| format!("{}: {}", it.field, it.message))
+            .collect();
+        told
+    };
+    let twice = causes(json!([(version("v1", true)), (version("v2", true))])).await;
+    let stored = "status.storedVersions: Invalid value: [\"v1\"]: must have the storage version v2";
+    assert!(twice.iter().any(|it| it == stored), "{twice:#?}");
+    let odd = causes(json!([(version("V1", true))])).await;
+    let first = "spec.version: Invalid value: \"V1\": a DNS-1035 label";
+    assert!(odd.iter().any(|it| it.starts_with(first)), "{odd:#?}");
+    let none = causes(json!([])).await;
+    let storage = "spec.versions: Invalid value: null: must have exactly one version marked as storage version";
+    assert!(none.iter().any(|it| it == storage), "{none:#?}");
+}

@@ -113,7 +113,7 @@ async fn a_request_is_found_as_soon_as_it_is_answered() {
     // An error is marked, and told from the rest.
     let (code, _) = get(&world, "/debug/traces/00000000000000000000000000000001").await;
     assert_eq!(code, 404);
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     assert!(report.exported > 0);
     assert_eq!((report.dropped, report.failed), (0, 0));
 }
@@ -219,6 +219,6 @@ async fn a_flood_leaves_what_failed() {
         number("evicted") > 0 && number("bytes") <= 256 << 10,
         "{found}"
     );
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     assert_eq!((report.dropped, report.failed), (0, 0));
 }

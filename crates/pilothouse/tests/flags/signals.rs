@@ -10,8 +10,6 @@ use super::program::{Program, until};
 
 const RANGES: &str = "/api/v1/namespaces/default/limitranges";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-/// However busy the machine is, a stop sends what is left.
-const FLUSH: &str = "--export-flush-timeout=10m";
 /// In a token, an object, a query: never in what is told.
 const CANARY: &str = "canary-41c7";
 
@@ -150,12 +148,7 @@ fn same_lines(server: &Program, collector: &Collector) {
 fn a_busy_collector_gets_numbers_and_lines_later() {
     let collector = Collector::start();
     collector.behave(|it| it.fail = 2);
-    let arguments = [
-        "--metrics-exporter=otlp",
-        "--logs-exporter=otlp",
-        "-v=3",
-        FLUSH,
-    ];
+    let arguments = ["--metrics-exporter=otlp", "--logs-exporter=otlp", "-v=3"];
     let server = serve(&collector, "http/protobuf", &arguments);
     server.admin().get("/metrics").expect(404);
     assert_eq!(post(RANGES, "b", &server), 201);
@@ -199,7 +192,6 @@ fn a_collector_that_is_not_there_is_told_of_in_the_log() {
         &file,
         "--metrics-exporter=otlp",
         "--logging-format=json",
-        FLUSH,
     ];
     let server = Program::serve_in(place, &arguments);
     server.signal(Signal::TERM);

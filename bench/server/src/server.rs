@@ -32,6 +32,8 @@ pub(crate) enum Program {
     PilothouseOverEtcd,
     /// With the tracing configuration that its directory has.
     PilothouseTraced,
+    /// With traces of all requests kept in memory, and sent nowhere.
+    PilothouseKept,
     Kubernetes,
 }
 
@@ -41,6 +43,7 @@ impl Program {
             Self::Pilothouse => "pilothouse",
             Self::PilothouseOverEtcd => "pilothouse over etcd",
             Self::PilothouseTraced => "pilothouse, traced",
+            Self::PilothouseKept => "pilothouse, traces kept",
             Self::Kubernetes => "kube-apiserver",
         }
     }
@@ -86,8 +89,14 @@ impl Server {
             }
             _ => pilothouse(plan, &data, address, etcd.as_ref().map(|etcd| &*etcd.url)),
         };
-        if program == Program::PilothouseTraced {
-            command.arg("--tracing-config-file").arg(dir.join(TRACING));
+        match program {
+            Program::PilothouseTraced => {
+                command.arg("--tracing-config-file").arg(dir.join(TRACING));
+            }
+            Program::PilothouseKept => {
+                command.arg("--debug-traces");
+            }
+            _ => {}
         }
         let log = dir.join(LOG);
         let mut process = Process::start(program.name(), &mut command, &log)?;

@@ -1,4 +1,4 @@
-//! Row `trace`: ours alone, with every request recorded and sent to a collector against none.
+//! Row `trace`: ours alone, with every request recorded and sent to a collector, or kept in memory, against none.
 
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -31,8 +31,10 @@ pub(crate) async fn measure(
          protocol: http/protobuf\nsamplingRatePerMillion: 1000000\n"
     );
     std::fs::write(traced.join(TRACING), config)?;
+    let kept = dir.join("kept");
     let sides = [
         (Program::PilothouseTraced, traced.clone()),
+        (Program::PilothouseKept, kept.clone()),
         (Program::Pilothouse, dir.join("plain")),
     ];
     let mut servers = Vec::new();
@@ -49,7 +51,15 @@ pub(crate) async fn measure(
             say(&format!("trace: {}", server.program.name()));
             server.resume().await?;
             let outcome = verbs::read(server, CLIENTS, OBJECTS, plan.seconds).await?;
-            sheet.add_load(side, "trace", &outcome);
+            match server.program {
+                Program::PilothouseTraced => sheet.add_load(0, "trace", &outcome),
+                Program::PilothouseKept => sheet.add_load(0, "kept", &outcome),
+                // Both are held against the same.
+                _ => {
+                    sheet.add_load(1, "trace", &outcome);
+                    sheet.add_load(1, "kept", &outcome);
+                }
+            }
             server.pause()?;
         }
     }
@@ -57,12 +67,14 @@ pub(crate) async fn measure(
         server.resume().await?;
         server.stop().await?;
     }
-    let log = std::fs::read_to_string(traced.join(LOG))?;
-    sheet.add(0, "trace dropped", dropped(&log)?);
+    for (key, dir) in [("trace dropped", traced), ("kept dropped", kept)] {
+        let log = std::fs::read_to_string(dir.join(LOG))?;
+        sheet.add(0, key, dropped(&log)?);
+    }
     std::fs::remove_dir_all(dir).context("remove the data of trace")
 }
 
-/// A server says in the end what became of its spans: `traces: spans 3 exported, 1 dropped, 0 failed`.
+/// A server says in the end what became of its spans: `traces: spans 3 exported, 1 dropped, 0 failed`, or `kept`.
 fn dropped(log: &str) -> Result<f64> {
     let line = log.lines().rfind(|it| it.starts_with("traces: "));
     let line = line.context("the server did not say what became of its spans")?;
@@ -116,6 +128,8 @@ mod tests {
     fn what_a_server_says_in_the_end() {
         let log = "ready\ntraces: spans 6 exported, 3 dropped, 1 failed\nstopped\n";
         assert!((dropped(log).unwrap() - 0.3).abs() < 1e-9);
+        let log = "traces: spans 8 kept, 2 dropped, 0 failed\n";
+        assert!((dropped(log).unwrap() - 0.2).abs() < 1e-9);
         assert!(dropped("ready\n").is_err());
         assert!(dropped("traces: none\n").is_err());
     }

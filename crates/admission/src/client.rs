@@ -168,6 +168,10 @@ impl Target {
         format!("https://{host}{port}{path}{}", query.unwrap_or_default())
     }
 
+    pub(crate) fn metrics(&self) -> Option<&Metrics> {
+        self.metrics.as_deref()
+    }
+
     /// Where it is, with the port, as metrics have it.
     fn host(&self) -> String {
         format!("{}:{}", self.host, self.port)

@@ -1,6 +1,7 @@
 //! Conversion webhooks: custom objects at another version, as the one who defined them says.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use json::{Object, Value, json};
 use meta::gvk::GroupVersionKind;
@@ -14,6 +15,12 @@ use crate::{Lookup, Random};
 const AGENT: &str = "kube-apiserver";
 const GROUP: &str = "apiextensions.k8s.io";
 
+/// Why a conversion failed, in upstream's metrics.
+const CALL: &str = "conversion_webhook_call_failure";
+const MALFORMED: &str = "conversion_webhook_malformed_response_failure";
+const PARTIAL: &str = "conversion_webhook_partial_response_failure";
+const INVALID: &str = "conversion_webhook_invalid_converted_object_failure";
+
 /// The webhook in a `CustomResourceDefinition`'s `spec.conversion.webhook`.
 #[derive(Debug)]
 pub struct Converter {
@@ -23,6 +30,16 @@ pub struct Converter {
     /// Of the review, the first that it takes and we know.
     version: Option<&'static str>,
     random: Random,
+}
+
+/// What a webhook is asked.
+struct Question<'a> {
+    objects: &'a [Value],
+    /// Of the first.
+    gvk: &'a GroupVersionKind,
+    api_version: &'a str,
+    /// Of the review.
+    version: &'a str,
 }
 
 impl Converter {
@@ -57,6 +74,36 @@ impl Converter {
             return Ok(objects);
         };
         let gvk = meta::object::gvk(first).unwrap_or_default();
+        let begun = Instant::now();
+        let question = Question {
+            objects: &objects,
+            gvk: &gvk,
+            api_version,
+            version,
+        };
+        let converted = self.ask(target, &question, lookup).await;
+        let failure = converted.as_ref().err().map(|it| it.0);
+        let to = api_version.rsplit('/').next().unwrap_or_default();
+        let versions = (&*gvk.version, to);
+        if let Some(metrics) = target.metrics() {
+            metrics.converted(&self.definition, versions, failure, begun.elapsed());
+        }
+        converted.map_err(|it| it.1)
+    }
+
+    /// The same, or what went wrong in upstream's metrics, and in words.
+    async fn ask(
+        &self,
+        target: &Target,
+        question: &Question<'_>,
+        lookup: &dyn Lookup,
+    ) -> Result<Vec<Value>, (&'static str, String)> {
+        let Question {
+            objects,
+            gvk,
+            api_version,
+            version,
+        } = question;
         let random = u128::from((self.random)()) << 64 | u128::from((self.random)());
         let uid = meta::uid::v4(random.to_le_bytes());
         let review = json!({
@@ -64,15 +111,18 @@ impl Converter {
             "apiVersion": (format!("{GROUP}/{version}")),
             "request": {
                 "uid": (&uid),
-                "desiredAPIVersion": api_version,
-                "objects": (objects.clone()),
+                "desiredAPIVersion": (*api_version),
+                "objects": (objects.to_vec()),
             },
             "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
         });
-        let failed = |why: String| format!("conversion webhook for {gvk} failed: {why}");
+        let failed = |kind, why: String| {
+            let text = format!("conversion webhook for {gvk} failed: {why}");
+            (kind, text)
+        };
         let span = trace::span("Call conversion webhook");
         span.set("custom-resource-definition", || self.definition.clone());
-        span.set("desired-api-version", || api_version.to_owned());
+        span.set("desired-api-version", || (*api_version).to_owned());
         span.set("object-count", || objects.len());
         span.set("UID", || uid.clone());
         let body = json::to_vec(&review).into();
@@ -80,13 +130,14 @@ impl Converter {
         if answer.is_ok() {
             trace::event("Request completed");
         }
-        let review = answer.and_then(|it| decode(&it)).map_err(failed)?;
-        let converted = verify(&review, version, &uid).map_err(failed)?;
+        let review = answer.and_then(|it| decode(&it));
+        let review = review.map_err(|why| failed(CALL, why))?;
+        let converted = verify(&review, version, &uid).map_err(|why| failed(MALFORMED, why))?;
         let (got, want) = (converted.len(), objects.len());
         if got != want {
-            return Err(format!(
-                "conversion webhook for {gvk} returned {got} objects, expected {want}"
-            ));
+            let text =
+                format!("conversion webhook for {gvk} returned {got} objects, expected {want}");
+            return Err((PARTIAL, text));
         }
         let pairs = objects.iter().zip(converted).enumerate();
         pairs
@@ -96,7 +147,8 @@ impl Converter {
                         Wrong::Object(why) => format!("object at index {index}: {why}"),
                         Wrong::Metadata(why) => format!("metadata: {why}"),
                     };
-                    format!("conversion webhook for {gvk} returned invalid {what}")
+                    let text = format!("conversion webhook for {gvk} returned invalid {what}");
+                    (INVALID, text)
                 })
             })
             .collect()

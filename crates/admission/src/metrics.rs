@@ -15,11 +15,20 @@ labels!(pub Asked { code, name, operation, rejected, r#type });
 labels!(pub FailedOpen { name, r#type });
 labels!(pub Sent { code, host, method });
 labels!(pub Taken { host, verb });
+labels!(pub Converted { failure_type, result });
+labels!(pub ConvertedKind { crd_name, from_version, succeeded, to_version });
 
 const PLUGINS: &[f64] = &[0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
 const WEBHOOKS: &[f64] = &[0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0];
 const CLIENT: &[f64] = &[
     0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0,
+];
+const CONVERSIONS: &[f64] = &[
+    0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0,
+];
+const DEFINITIONS: &[f64] = &[
+    0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
+    8.192, 16.384,
 ];
 
 #[derive(Debug)]
@@ -32,6 +41,9 @@ pub struct Metrics {
     failed_open: Family<FailedOpen<'static>, Counter>,
     sent: Family<Sent<'static>, Counter>,
     taken: Family<Taken<'static>, Histogram>,
+    converted: Family<Converted<'static>, Counter>,
+    converting: Family<Converted<'static>, Histogram>,
+    definitions: Family<ConvertedKind<'static>, Histogram>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +146,26 @@ impl Metrics {
                 Unit::Seconds,
                 CLIENT,
             ),
+            converted: registry.counter(alpha(
+                "apiserver_conversion_webhook_request_total",
+                "Calls of conversion webhooks, and why they failed.",
+            )),
+            converting: registry.histogram(
+                alpha(
+                    "apiserver_conversion_webhook_duration_seconds",
+                    "Seconds that conversion webhooks took.",
+                ),
+                Unit::Seconds,
+                CONVERSIONS,
+            ),
+            definitions: registry.histogram(
+                alpha(
+                    "apiserver_crd_conversion_webhook_duration_seconds",
+                    "Seconds until custom objects were at another version.",
+                ),
+                Unit::Seconds,
+                DEFINITIONS,
+            ),
         }
     }
 
@@ -224,6 +256,31 @@ impl Metrics {
             r#type: kind,
         };
         self.webhook.with(&named).observe(call.took);
+    }
+
+    /// Objects of a definition that a webhook made another version of, or did not, in upstream's word for why.
+    pub(crate) fn converted(
+        &self,
+        definition: &str,
+        (from, to): (&str, &str),
+        failure: Option<&'static str>,
+        took: Duration,
+    ) {
+        let result = failure.map_or("success", |_| "failure");
+        let failure_type = failure.unwrap_or_default();
+        let converted = Converted {
+            failure_type,
+            result,
+        };
+        self.converted.with(&converted).inc();
+        self.converting.with(&converted).observe(took);
+        let definition = ConvertedKind {
+            crd_name: definition,
+            from_version: from,
+            succeeded: flag(failure.is_none()),
+            to_version: to,
+        };
+        self.definitions.with(&definition).observe(took);
     }
 
     /// An HTTP request of ours; no code if there was no answer.

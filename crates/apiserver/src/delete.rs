@@ -381,8 +381,7 @@ async fn delete_options(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<DeleteOptions, Status> {
-    let body = body.read(api.settings.max_body_bytes).await?;
-    trace::event_with("limitedReadBody succeeded", "len", body.len());
+    let body = traced::body(api, ask, body).await?;
     if body.is_empty() {
         return DeleteOptions::from_query(&Query(ask.query.pairs()));
     }

@@ -13,6 +13,7 @@ use telemetry::trace;
 use crate::body::Body;
 use crate::catalog::Resource;
 use crate::filter::Filter;
+use crate::metrics::Listing;
 use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
@@ -59,6 +60,7 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         snapshot,
         range: range.into_bytes(),
         after,
+        listing: api.listing(&ask.resource),
     };
     let mut page = list.page(limit);
     traced::listed(page.entries.as_ref().map(Vec::len));
@@ -80,6 +82,7 @@ struct List {
     snapshot: Snapshot,
     range: Vec<u8>,
     after: Option<Vec<u8>>,
+    listing: Listing,
 }
 
 /// The entries if they had to be found, and what the list's metadata says.
@@ -106,6 +109,7 @@ impl List {
             let step = if self.filter.is_empty() { room } else { STEP };
             let page = self.snapshot.page(&self.range, after.as_deref(), step);
             let (count, mut remaining) = (page.entries.len(), page.remaining);
+            self.listing.add(count, 0);
             for (index, entry) in page.entries.into_iter().enumerate() {
                 after = Some(entry.key.to_vec());
                 if self.filter.takes(&self.resource, &entry) {
@@ -129,6 +133,7 @@ impl List {
                 break;
             }
         }
+        self.listing.add(0, entries.len());
         Page {
             entries: Some(entries),
             metadata,
@@ -140,11 +145,8 @@ impl List {
         let Some(webhook) = self.resource.custom.as_ref().and_then(|it| it.webhook()) else {
             return Ok(());
         };
-        let entries = page.entries.take().unwrap_or_else(|| {
-            let all = self.snapshot.range(&self.range);
-            let all = all.filter(|entry| self.filter.takes(&self.resource, entry));
-            all.cloned().collect()
-        });
+        let entries = page.entries.take();
+        let entries = entries.unwrap_or_else(|| self.taken().cloned().collect());
         page.entries = Some(convert::ahead(&self.resource, webhook, entries).await?);
         Ok(())
     }
@@ -161,9 +163,16 @@ impl List {
         if let Some(entries) = &page.entries {
             return entries.iter().try_for_each(add);
         }
-        let taken = self.snapshot.range(&self.range);
-        let mut taken = taken.filter(|entry| self.filter.takes(&self.resource, entry));
-        taken.try_for_each(add)
+        self.taken().try_for_each(add)
+    }
+
+    /// All entries that are a part of the list, found as they are taken.
+    fn taken(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.snapshot.range(&self.range).filter(|entry| {
+            let taken = self.filter.takes(&self.resource, entry);
+            self.listing.add(1, taken.into());
+            taken
+        })
     }
 
     /// Objects of a built-in kind as protobuf, if the kind has such a form.
@@ -271,12 +280,18 @@ impl Writer {
                 self.end = None;
                 break;
             }
-            for entry in step {
-                let found = self.entries.is_some();
-                if found || self.list.filter.takes(&self.list.resource, &entry) {
-                    self.add(&entry);
+            if self.entries.is_some() {
+                step.iter().for_each(|it| self.add(it));
+                continue;
+            }
+            let mut taken = 0;
+            for entry in &step {
+                if self.list.filter.takes(&self.list.resource, entry) {
+                    self.add(entry);
+                    taken += 1;
                 }
             }
+            self.list.listing.add(step.len(), taken);
         }
         Some(std::mem::take(&mut self.out).into())
     }

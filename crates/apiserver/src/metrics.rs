@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod decisions;
 mod features;
+mod objects;
 mod observed;
 mod queues;
 pub(crate) mod requests;
@@ -12,16 +13,19 @@ mod watches;
 
 use telemetry::labels;
 use telemetry::metrics::Stability::Unmarked;
-use telemetry::metrics::{Counter, Desc, Registry, Stability, register_process};
+use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
 pub use decisions::Decisions;
+pub(crate) use objects::Listing;
 pub use observed::follow;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::{RowSeries, Tally};
 pub(crate) use storage::Operation;
 
+use objects::Objects;
 use observed::{Health, Inflight};
+use queues::Name;
 use requests::Requests;
 use storage::Storage;
 use watches::Watches;
@@ -35,6 +39,7 @@ pub struct Metrics {
     pub(crate) requests: Requests,
     pub(crate) access: Access,
     pub(crate) storage: Storage,
+    pub(crate) objects: Objects,
     pub(crate) watches: Watches,
     pub(crate) inflight: Inflight,
     pub(crate) health: Health,
@@ -68,6 +73,7 @@ impl Metrics {
             requests: Requests::new(&registry),
             access: Access::new(&registry),
             storage: Storage::new(&registry),
+            objects: Objects::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
             health: Health::new(&slis),
@@ -76,6 +82,18 @@ impl Metrics {
             queues: Queues::new(&registry),
             registry,
         }
+    }
+}
+
+impl Metrics {
+    /// Whether this server holds a Lease, for whoever tries to. To be asked for once.
+    pub fn leads(&self, lease: &str) -> Gauge {
+        let leads = self.registry.gauge::<Name<'_>>(Desc::new(
+            "leader_election_master_status",
+            Stability::Alpha,
+            "Whether this server holds a Lease: 1 if it does.",
+        ));
+        leads.with(&Name { name: lease })
     }
 }
 

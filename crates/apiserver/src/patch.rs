@@ -17,6 +17,7 @@ use crate::managed;
 use crate::object;
 use crate::pipeline::{Api, Ask};
 use crate::respond;
+use crate::traced;
 use crate::verbs;
 use crate::write::{Change, Changed, Write};
 
@@ -60,8 +61,7 @@ pub(crate) async fn patch(
 ) -> Result<Response<Body>, Status> {
     let options = verbs::write_options(ask, "PatchOptions")?;
     let validation = Validation::of(ask);
-    let bytes = body.read(api.settings.max_body_bytes).await?;
-    trace::event_with("limitedReadBody succeeded", "len", bytes.len());
+    let bytes = traced::body(api, ask, body).await?;
     let write = Write::new(api, ask, options);
     let mut change = Patch {
         ask,

@@ -1,4 +1,4 @@
-//! Numbers on a port of their own, over plain HTTP and for anybody who reaches it: as Kyverno has them.
+//! Numbers on a port of their own, with TLS or without, for anybody who reaches it: as Kyverno has them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,9 +10,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
 use telemetry::metrics::{self, Format, Registry};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
 
@@ -22,7 +25,12 @@ const READERS: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves `/metrics` until it is dropped.
-pub async fn serve(registry: Registry, listener: TcpListener) {
+pub async fn serve(registry: Registry, listener: TcpListener, tls: Option<Arc<ServerConfig>>) {
+    let tls = tls.map(|it| {
+        let mut config = (*it).clone();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        TlsAcceptor::from(Arc::new(config))
+    });
     let places = Arc::new(Semaphore::new(READERS));
     loop {
         // Whoever comes when all are taken waits.
@@ -31,10 +39,16 @@ pub async fn serve(registry: Registry, listener: TcpListener) {
         };
         match listener.accept().await {
             Ok((stream, _)) => {
-                let registry = registry.clone();
+                let (registry, tls) = (registry.clone(), tls.clone());
                 tokio::spawn(async move {
-                    connection(registry, stream).await;
-                    drop(place);
+                    let Some(tls) = tls else {
+                        return connection(registry, stream, place).await;
+                    };
+                    // A client that goes away, or wants no such certificate, is its own business.
+                    let agreed = tokio::time::timeout(PATIENCE, tls.accept(stream)).await;
+                    if let Ok(Ok(stream)) = agreed {
+                        connection(registry, stream, place).await;
+                    }
                 });
             }
             // Out of file descriptors, most likely: those that end make room.
@@ -43,7 +57,10 @@ pub async fn serve(registry: Registry, listener: TcpListener) {
     }
 }
 
-async fn connection(registry: Registry, stream: TcpStream) {
+async fn connection<S>(registry: Registry, stream: S, _place: OwnedSemaphorePermit)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let service = service_fn(|request: Request<Incoming>| {
         let response = answer(&registry, &request);
         async move { Ok::<_, Infallible>(response) }

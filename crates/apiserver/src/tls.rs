@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
@@ -64,9 +64,9 @@ fn suite_name(suite: &SupportedCipherSuite) -> String {
     name.replace("TLS13_", "TLS_")
 }
 
-/// The certificate that the server shows; it may be replaced while the server runs.
-#[derive(Debug)]
-pub struct Serving(ArcSwap<CertifiedKey>);
+/// The certificate that the server shows; it may be replaced while the server runs. Without one nobody gets in.
+#[derive(Debug, Default)]
+pub struct Serving(ArcSwapOption<CertifiedKey>);
 
 impl Serving {
     /// Errs if the key is not the first certificate's.
@@ -74,7 +74,7 @@ impl Serving {
         chain: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
     ) -> Result<Self, rustls::Error> {
-        certified(chain, key).map(|it| Self(ArcSwap::new(it)))
+        certified(chain, key).map(|it| Self(Some(it).into()))
     }
 
     /// For connections from now on.
@@ -83,7 +83,7 @@ impl Serving {
         chain: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
     ) -> Result<(), rustls::Error> {
-        certified(chain, key).map(|it| self.0.store(it))
+        certified(chain, key).map(|it| self.0.store(Some(it)))
     }
 }
 
@@ -97,7 +97,7 @@ fn certified(
 
 impl ResolvesServerCert for Serving {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.load_full())
+        self.0.load_full()
     }
 }
 

@@ -4,6 +4,7 @@
 mod told;
 
 use auth::User;
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body::Body as _;
 use meta::Status;
@@ -11,7 +12,9 @@ use telemetry::context::{TraceContext, baggage};
 use telemetry::trace::{self, Incoming, Role, Scope, Span, Tick, Tracer, Trust};
 
 use crate::body::Body;
-use crate::request::{Query, Verb};
+use crate::incoming::RequestBody;
+use crate::pipeline::{Api, Ask};
+use crate::request::Verb;
 
 pub(crate) use self::told::Told;
 
@@ -53,11 +56,17 @@ pub(crate) fn station(name: &'static str) -> Span {
 }
 
 /// The verb's own.
-pub(crate) fn handler(verb: Verb, query: &Query) -> Option<Span> {
-    let name = match verb {
+pub(crate) fn handler(ask: &Ask<'_>) -> Option<Span> {
+    let streams = matches!(
+        &*ask.info.subresource,
+        "exec" | "attach" | "portforward" | "proxy"
+    );
+    let name = match ask.info.verb {
+        // Upstream hands them on without a span.
+        _ if streams => return None,
         Verb::Get => "Get",
         Verb::List => "List",
-        Verb::Watch if query.flag("sendInitialEvents") => "WatchList",
+        Verb::Watch if ask.query.flag("sendInitialEvents") => "WatchList",
         // Upstream has none for it. It ends when the watch is open, as the whole trace does.
         Verb::Watch => "Watch",
         Verb::Create => "Create",
@@ -111,6 +120,34 @@ pub(crate) fn listed(count: Option<usize>) {
             None => trace::event(name),
         }
     }
+}
+
+/// The body of a request that is read whole.
+pub(crate) async fn body(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Bytes, Status> {
+    let read = body.read(api.settings.max_body_bytes).await;
+    match &read {
+        Ok(bytes) => {
+            trace::event_with("limitedReadBody succeeded", "len", bytes.len());
+            api.body_read(ask, bytes.len());
+        }
+        Err(_) => trace::event("limitedReadBody failed"),
+    }
+    read
+}
+
+/// What is done with an object that came in a body of so many bytes, whether or not something is stored.
+pub(crate) async fn stored<T>(
+    length: usize,
+    store: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    trace::event("About to store object in database");
+    let stored = store.await;
+    let name = match &stored {
+        Ok(_) => "Write to database call succeeded",
+        Err(_) => "Write to database call failed",
+    };
+    trace::event_with(name, "len", length);
+    stored
 }
 
 /// An answer's body. A list that goes out in pieces is only begun here.

@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     if *ask.method == Method::HEAD {
         return Err(not_allowed());
     }
-    let _handler = traced::handler(ask.info.verb, ask.query);
+    let _handler = traced::handler(ask);
     if !ask.info.subresource.is_empty() {
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
@@ -174,10 +174,8 @@ async fn create(
     let options = write_options(ask, "CreateOptions")?;
     let (object, length) = read(api, ask, body).await?;
     let write = Write::new(api, ask, options);
-    trace::event("About to store object in database");
-    let written = write.create(object, false).await;
-    wrote(&written, length);
-    show(ask, &written?)
+    let written = traced::stored(length, write.create(object, false)).await?;
+    show(ask, &written)
 }
 
 async fn update(
@@ -190,10 +188,9 @@ async fn update(
     check_named(ask, &object)?;
     let write = Write::new(api, ask, options);
     let mut replace = Replace { ask, object };
-    trace::event("About to store object in database");
-    let written = write.update(&ask.info.name, &mut replace).await;
-    wrote(&written, length);
-    show(ask, &written?)
+    let update = write.update(&ask.info.name, &mut replace);
+    let written = traced::stored(length, update).await?;
+    show(ask, &written)
 }
 
 /// What takes the place of an object says which.
@@ -205,15 +202,6 @@ pub(crate) fn check_named(ask: &Ask<'_>, object: &Value) -> Result<(), Status> {
         )));
     }
     object::check_name(object, &ask.info.name)
-}
-
-/// How it went with what the client sent, of this length.
-fn wrote(written: &Result<Written, Status>, length: usize) {
-    let name = match written {
-        Ok(_) => "Write to database call succeeded",
-        Err(_) => "Write to database call failed",
-    };
-    trace::event_with(name, "len", length);
 }
 
 /// PUT: the client's object takes the place of what is there.
@@ -250,17 +238,26 @@ pub(crate) async fn read(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<(Value, usize), Status> {
-    let format = decode::format(ask)?;
-    let validation = Validation::of(ask);
-    let body = body.read(api.settings.max_body_bytes).await?;
-    trace::event_with("limitedReadBody succeeded", "len", body.len());
-    trace::event("About to convert to expected version");
     let expected = Expected {
         kind: &ask.resource.gvk(),
         schema: ask.resource.schema.as_ref(),
         custom: ask.resource.custom.as_deref(),
     };
-    let decoded = decode::object(&body, format, validation, &expected)?;
+    read_as(api, ask, body, &expected).await
+}
+
+/// The same of another kind: what is done to an object has one of its own.
+pub(crate) async fn read_as(
+    api: &Api,
+    ask: &Ask<'_>,
+    body: RequestBody,
+    expected: &Expected<'_>,
+) -> Result<(Value, usize), Status> {
+    let format = decode::format(ask)?;
+    let validation = Validation::of(ask);
+    let body = traced::body(api, ask, body).await?;
+    trace::event("About to convert to expected version");
+    let decoded = decode::object(&body, format, validation, expected)?;
     ask.warnings.add(decoded.warnings);
     trace::event("Conversion done");
     Ok((decoded.object, body.len()))

@@ -54,11 +54,13 @@ pub(crate) async fn run(
     election: Election,
     work: impl Fn() -> JoinSet<()>,
 ) -> Infallible {
+    let leads = client.api().metrics.leads(NAME);
     let mut observed = Observed::default();
     loop {
         while !hold(&client, &election, &mut observed).await {
             tokio::time::sleep(election.retry_period).await;
         }
+        leads.set(1);
         let mut running = work();
         let mut renewed = Instant::now();
         while renewed.elapsed() < election.renew_deadline {
@@ -73,6 +75,7 @@ pub(crate) async fn run(
                 break;
             }
         }
+        leads.set(0);
         running.shutdown().await;
     }
 }

@@ -1,15 +1,18 @@
-//! What Kyverno reads in its namespace: whom to believe of collectors, and the settings of metrics.
+//! What Kyverno reads in its namespace: whom to believe of collectors, what to show to those who read numbers, and the
+//! settings of metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use apiserver::local::Local;
 use apiserver::pipeline::Api;
+use apiserver::tls::Serving;
 use auth::User;
 use base64::Engine as _;
 use egress::{Selector, tls};
 use json::Value;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use telemetry::config::{Environment, plain};
 use telemetry::export::{Place, Signal, Target, Tls, Transport};
 use telemetry::logs::{self, Field, TELEMETRY};
@@ -99,6 +102,8 @@ pub struct Kyverno {
     /// The `ConfigMap`, and what it acts on.
     pub settings: Option<(String, Registry)>,
     pub collectors: Vec<(Collector, Arc<Transport>)>,
+    /// The Secret with the certificate of the port of numbers.
+    pub serving: Option<(String, Arc<Serving>)>,
 }
 
 impl Kyverno {
@@ -110,6 +115,11 @@ impl Kyverno {
         if let Some((name, registry)) = self.settings {
             let path = format!("{below}/configmaps");
             let apply = move |found: Option<&Value>| configure(&registry, found);
+            tokio::spawn(follow(client.clone(), path, name, apply));
+        }
+        if let Some((name, serving)) = self.serving {
+            let path = format!("{below}/secrets");
+            let apply = move |found: Option<&Value>| show(&serving, found);
             tokio::spawn(follow(client.clone(), path, name, apply));
         }
         for (collector, transport) in self.collectors {
@@ -175,6 +185,37 @@ fn configure(registry: &Registry, found: Option<&Value>) {
         None => "There are no settings of metrics",
     };
     logs::info(&TELEMETRY, message, &[]);
+}
+
+/// A Secret of type `kubernetes.io/tls`.
+fn show(serving: &Serving, found: Option<&Value>) {
+    let shown = found.ok_or("there is no such secret".to_owned());
+    let shown = shown.and_then(|secret| {
+        let pem = |key| {
+            let text = secret.str_at(&["data", key]).unwrap_or_default();
+            let pem = base64::prelude::BASE64_STANDARD.decode(text);
+            pem.map_err(|error| format!("{key}: {error}"))
+        };
+        let chain = CertificateDer::pem_slice_iter(&pem("tls.crt")?)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| format!("tls.crt: {error}"))?;
+        let key = PrivateKeyDer::from_pem_slice(&pem("tls.key")?);
+        let key = key.map_err(|error| format!("tls.key: {error}"))?;
+        let used = serving.replace(chain, key);
+        used.map_err(|error| error.to_string())
+    });
+    match shown {
+        Ok(()) => logs::info(&TELEMETRY, "The certificate of metrics is in use", &[]),
+        // What was shown before still is.
+        Err(why) => {
+            let fields = [("error", Field::Text(&why))];
+            logs::error(
+                &TELEMETRY,
+                "The certificate of metrics is not known",
+                &fields,
+            );
+        }
+    }
 }
 
 fn believe(collector: &Collector, transport: &Transport, found: Option<&Value>) {

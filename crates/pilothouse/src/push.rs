@@ -8,7 +8,7 @@ use telemetry::export::{Exporter, Item, Queue, Report, Resource, Settings, Signa
 use telemetry::logs::{self, Entry};
 use telemetry::metrics::{Batch, Collected, Desc, Registry, Stability, encode_otlp};
 
-use crate::tracing::{self, LAST};
+use crate::tracing;
 
 /// Points, or lines, that may wait: some rounds of a large server's.
 const MOST: usize = 200_000;
@@ -77,8 +77,8 @@ impl Push {
         }
     }
 
-    /// Sends the last numbers and lines, and tells what became of all, by signal.
-    pub async fn stop(self) -> Vec<(&'static str, Report)> {
+    /// Sends the last numbers and lines within the time, and tells what became of all, by signal.
+    pub async fn stop(self, limit: Duration) -> Vec<(&'static str, Report)> {
         let Self {
             registry,
             metrics,
@@ -88,12 +88,12 @@ impl Push {
         let metrics = metrics.map(|(exporter, _)| {
             tokio::task::spawn_blocking(move || {
                 gather(&registry, exporter.queue());
-                ("metrics", exporter.shutdown(LAST))
+                ("metrics", exporter.shutdown(limit))
             })
         });
         let logs = logs.map(|(exporter, _)| {
             logs::export(None);
-            tokio::task::spawn_blocking(move || ("logs", exporter.shutdown(LAST)))
+            tokio::task::spawn_blocking(move || ("logs", exporter.shutdown(limit)))
         });
         let mut all = Vec::new();
         for ended in metrics.into_iter().chain(logs) {

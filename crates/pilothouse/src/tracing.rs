@@ -17,9 +17,6 @@ use telemetry::trace::{Finished, Sampling, Tracer};
 
 use crate::push;
 
-/// How long the last spans may take when the server stops.
-pub(crate) const LAST: Duration = Duration::from_secs(5);
-
 /// Tracing at work.
 #[derive(Debug)]
 pub struct Tracing {
@@ -158,15 +155,15 @@ impl Tracing {
     }
 
     /// Sends what waits, and tells what became of everything.
-    pub async fn stop(self) -> Report {
+    pub async fn stop(self, limit: Duration) -> Report {
         self.tracer.set(None);
         // Waits for a thread.
         let ended = tokio::task::spawn_blocking(move || match self.fate {
-            Fate::Sent(exporter) => exporter.shutdown(LAST),
+            Fate::Sent(exporter) => exporter.shutdown(limit),
             Fate::Kept(recent, keeper, exporter) => {
                 keeper.stop();
                 if let Some(exporter) = exporter {
-                    exporter.shutdown(LAST);
+                    exporter.shutdown(limit);
                 }
                 // Carries over what became of the last ones.
                 recent.refresh();

@@ -1,11 +1,15 @@
 //! What `/metrics` shows after some work: Kubernetes' names, types, labels and buckets, and its values of labels.
 
+#[path = "metrics/objects.rs"]
+mod objects;
 #[path = "metrics/parse.rs"]
 mod parse;
 #[path = "metrics/prometheus.rs"]
 mod prometheus;
 #[path = "metrics/upstream.rs"]
 mod upstream;
+#[path = "world/world.rs"]
+mod world;
 
 use apiserver::incoming::RequestBody;
 use apiserver::pipeline::Caller;

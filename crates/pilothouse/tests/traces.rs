@@ -14,6 +14,8 @@ mod kept;
 mod otelcol;
 #[path = "traces/receiver.rs"]
 mod receiver;
+#[path = "webhooks/registered.rs"]
+mod registered;
 #[path = "traces/tables.rs"]
 mod tables;
 #[path = "traces/trust.rs"]
@@ -26,6 +28,7 @@ mod webhooks;
 mod world;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use apiserver::incoming::RequestBody;
 use apiserver::pipeline::Caller;
@@ -41,6 +44,8 @@ use world::World;
 
 const ALL: u32 = 1_000_000;
 const AGENT: &str = "tracing.test/v1";
+/// However busy the machine is, a stop sends what is left.
+const FLUSH: Duration = Duration::from_secs(600);
 
 /// A server that records so many of a million requests that nobody decided about.
 async fn world(per_million: u32) -> World {

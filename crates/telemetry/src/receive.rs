@@ -39,7 +39,18 @@ pub async fn answer(recent: &Arc<Recent>, request: Request<Incoming>) -> Respons
         response.headers_mut().insert(ALLOW, post);
         return response;
     }
-    match take(recent, &parts, form, body).await {
+    take(recent, &parts, form, body)
+        .await
+        .unwrap_or_else(|refusal| refusal.answer(form))
+}
+
+/// Takes in a body that is there as a whole, in the form that the headers tell.
+pub fn take_in(recent: &Recent, headers: &HeaderMap, body: &Bytes) -> Response<Answer> {
+    let form = match Form::of(headers) {
+        Ok(form) => form,
+        Err(refusal) => return refusal.answer(Form::Protobuf),
+    };
+    match keep(recent, headers, form, body) {
         Ok(taken) => answer::taken(form, &taken),
         Err(refusal) => refusal.answer(form),
     }
@@ -55,14 +66,14 @@ async fn take(
     parts: &Parts,
     form: Form,
     body: Incoming,
-) -> Result<Taken, Refusal> {
+) -> Result<Response<Answer>, Refusal> {
     is_here(parts.uri.path(), form)?;
     let read = tokio::time::timeout(PATIENCE, body::read(body, form.frame()));
     let body = read.await.map_err(|_| Refusal::late())??;
     let (recent, headers) = (recent.clone(), parts.headers.clone());
     // It may be a lot to do for a thread that serves others.
-    let work = tokio::task::spawn_blocking(move || keep(&recent, &headers, form, &body));
-    work.await.unwrap_or_else(|_| Err(Refusal::internal()))
+    let work = tokio::task::spawn_blocking(move || take_in(&recent, &headers, &body));
+    work.await.map_err(|_| Refusal::internal())
 }
 
 fn keep(recent: &Recent, headers: &HeaderMap, form: Form, body: &Bytes) -> Result<Taken, Refusal> {
@@ -97,3 +108,6 @@ fn content_type(headers: &HeaderMap) -> &str {
     let found = found.unwrap_or_default().split(';').next();
     found.unwrap_or_default().trim()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 
 #[path = "export/books.rs"]
 mod books;
+#[path = "export/hostile.rs"]
+mod hostile;
 #[path = "export/reach.rs"]
 mod reach;
 #[path = "export/signals.rs"]

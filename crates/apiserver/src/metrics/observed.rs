@@ -9,8 +9,8 @@ use telemetry::labels;
 use telemetry::metrics::{Collected, Counter, Desc, Family, Gauge, Registry, Stability};
 
 use super::own;
-use crate::documents;
 use crate::pipeline::Api;
+use crate::{convert, documents, object};
 
 /// Has the registry ask the API for what it knows.
 pub fn follow(api: &Arc<Api>) {
@@ -59,6 +59,15 @@ pub fn follow(api: &Arc<Api>) {
             let size = size.map(|it| (vec!["etcd-0".to_owned()], float(it)));
             size.into_iter().collect()
         }),
+    );
+    registry.observe_gauge(
+        Desc::new(
+            "aggregator_unavailable_apiservice",
+            Stability::Alpha,
+            "1 for each APIService that is not available: one that names a Service is not, for nothing is handed on from here.",
+        ),
+        &["name"],
+        asked(unavailable),
     );
     let version = documents::version();
     registry.observe_gauge(
@@ -184,6 +193,26 @@ fn objects(api: &Api, labels: fn(&str, &str) -> Vec<String>) -> Collected {
         (labels(&it.group, &it.plural), float(count as u64))
     });
     counted.collect()
+}
+
+/// By what their condition says.
+fn unavailable(api: &Api) -> Collected {
+    let Some(services) = api.preferred("apiregistration.k8s.io", "apiservices") else {
+        return Vec::new();
+    };
+    let snapshot = api.store.latest();
+    let all = snapshot.range(services.prefix.as_bytes());
+    let all = all.filter_map(|entry| {
+        let service = convert::parse(&services, &entry.value).ok()?;
+        let conditions = service.at(&["status", "conditions"]);
+        let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
+        let available = conditions.any(|it| {
+            it.str_at(&["type"]) == Some("Available") && it.str_at(&["status"]) == Some("True")
+        });
+        let name = vec![object::name(&service).to_owned()];
+        Some((name, if available { 0.0 } else { 1.0 }))
+    });
+    all.collect()
 }
 
 fn joined(group: &str, resource: &str) -> String {

@@ -9,28 +9,26 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 
 use crate::body::Body;
-use crate::decode::{self, Expected, Validation};
+use crate::decode::Expected;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
-use crate::write::{Change, Changed, Seen, Write};
-use crate::{clock, object, respond, show, verbs};
+use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn read(
     api: &Api,
     ask: &Ask<'_>,
     body: RequestBody,
     kind: &GroupVersionKind,
-) -> Result<Value, Status> {
+) -> Result<(Value, usize), Status> {
     let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
-    let bytes = body.read(api.settings.max_body_bytes).await?;
     let expected = Expected {
         kind,
         schema: schema.as_ref(),
         custom: None,
     };
-    let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
-    ask.warnings.add(decoded.warnings);
-    let found = |field| decoded.object.str_at(&["metadata", field]);
+    let (object, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let found = |field| object.str_at(&["metadata", field]);
     object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
     let name = &*ask.info.name;
     if !name.is_empty() && found("name").unwrap_or_default() != name {
@@ -39,7 +37,7 @@ pub(super) async fn read(
             kind.kind
         )));
     }
-    Ok(decoded.object)
+    Ok((object, length))
 }
 
 pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
@@ -51,7 +49,7 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
         "status": "Success",
         "code": 201,
     });
-    let body = show::encode(&status, accepted)?;
+    let body = traced::serialize(|| show::encode(&status, accepted))?;
     Ok(respond::with_code(
         StatusCode::CREATED,
         accepted.format.content_type(),
@@ -67,7 +65,18 @@ pub(super) async fn bind(
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
     let options = verbs::write_options(ask, "CreateOptions")?;
-    let mut binding = read(api, ask, body, &kind).await?;
+    let (binding, length) = read(api, ask, body, &kind).await?;
+    traced::stored(length, store(api, ask, options, kind, binding)).await?;
+    success(ask)
+}
+
+async fn store(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    options: Options,
+    kind: GroupVersionKind,
+    mut binding: Value,
+) -> Result<(), Status> {
     let name = match &*ask.info.name {
         "" => object::name(&binding).to_owned(),
         name => name.to_owned(),
@@ -94,7 +103,7 @@ pub(super) async fn bind(
         binding: &binding,
     };
     write.update(&name, &mut bind).await?;
-    success(&ask)
+    Ok(())
 }
 
 struct Bind<'a> {

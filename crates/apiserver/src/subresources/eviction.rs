@@ -16,7 +16,7 @@ use crate::body::Body;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::write::{Change, Changed, Options, Seen, Write};
-use crate::{clock, delete, object, verbs};
+use crate::{clock, delete, object, traced, verbs};
 
 /// How often a pod that changes meanwhile is looked at again.
 const RETRIES: usize = 5;
@@ -27,9 +27,20 @@ pub(super) async fn evict(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let mut eviction = actions::read(api, ask, body, &kind).await?;
+    let (eviction, length) = actions::read(api, ask, body, &kind).await?;
+    let options = verbs::write_options(ask, "CreateOptions")?;
+    traced::stored(length, store(api, ask, options, kind, eviction)).await?;
+    actions::success(ask)
+}
+
+async fn store(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    mut write_options: Options,
+    kind: GroupVersionKind,
+    mut eviction: Value,
+) -> Result<(), Status> {
     let name = &*ask.info.name;
-    let mut write_options = verbs::write_options(ask, "CreateOptions")?;
     let mut write = Write::new(api, ask, write_options.clone());
     write.kind = kind;
     write.act(Operation::Create, name, &mut eviction).await?;
@@ -45,7 +56,7 @@ pub(super) async fn evict(
         match once(api, ask, options.clone(), &write_options).await {
             Err(Refusal::Changed(status)) => last = Some(status),
             Err(Refusal::Final(status)) => return Err(status),
-            Ok(()) => return actions::success(ask),
+            Ok(()) => return Ok(()),
         }
     }
     Err(last.unwrap_or_else(|| ask.not_found()))

@@ -7,6 +7,7 @@ use http::Response;
 use json::{Object, Value};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::pipeline::{Api, Ask};
@@ -15,6 +16,10 @@ use crate::{convert, object, respond};
 
 pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     connect(api, ask).await?;
+    if ask.info.subresource == "log" {
+        trace::event("About to process Get options");
+        trace::event("About to Get from storage");
+    }
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     let snapshot = api.latest().await?;
     let entry = snapshot.get(key.as_bytes());

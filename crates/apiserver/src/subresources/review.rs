@@ -6,12 +6,14 @@ use auth::review::{self, AccessReview};
 use http::{Response, StatusCode};
 use json::{Value, json};
 use meta::Status;
+use telemetry::trace;
 
 use crate::body::Body;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
+use crate::write::{Options, Write};
 use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn create(
@@ -21,7 +23,20 @@ pub(super) async fn create(
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
-    let (mut review, _) = verbs::read(api, ask, body).await?;
+    let (review, length) = verbs::read(api, ask, body).await?;
+    let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
+    let body = traced::serialize(|| show::encode(&review, accepted))?;
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(StatusCode::CREATED, media, body))
+}
+
+/// The review with its answer.
+async fn reviewed(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    options: Options,
+    mut review: Value,
+) -> Result<Value, Status> {
     let kind = &*ask.resource.kind;
     let metadata = object::metadata(&mut review)?;
     if kind == "LocalSubjectAccessReview" {
@@ -34,7 +49,7 @@ pub(super) async fn create(
         metadata.insert("namespace", &*ask.info.namespace);
     }
     crate::strategy::default(&ask.resource, &mut review)?;
-    let write = crate::write::Write::new(api, ask, options);
+    let write = Write::new(api, ask, options);
     crate::managed::update(&write, None, &mut review);
     if kind == "SelfSubjectReview" {
         // Nothing of the question but when it was asked.
@@ -70,13 +85,7 @@ pub(super) async fn create(
         }
         fields.insert("status", status);
     }
-    answer(accepted, &review)
-}
-
-fn answer(accepted: crate::negotiate::Accepted, review: &Value) -> Result<Response<Body>, Status> {
-    let body = traced::serialize(|| show::encode(review, accepted))?;
-    let media = accepted.format.content_type();
-    Ok(respond::with_code(StatusCode::CREATED, media, body))
+    Ok(review)
 }
 
 async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
@@ -110,6 +119,9 @@ async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<
 /// Deprecated upstream, and still asked for: the store is what there is.
 pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
+    if !ask.info.name.is_empty() {
+        trace::event("About to Get from storage");
+    }
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let refusing = api.store.stats().1.refusing;
     let (status, message) = match &refusing {
@@ -122,15 +134,15 @@ pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Bo
         "metadata": {"name": "etcd-0"},
         "conditions": [{"type": "Healthy", "status": status, "message": message}],
     });
-    let body = match &*ask.info.name {
+    let body = traced::serialize(|| match &*ask.info.name {
         "" => {
             let (mut list, end) = show.list_frame(json::Object::new());
             json::write(&mut list, &show.item_value(one));
             list.extend_from_slice(end);
-            show.encode(&json::parse(&list).map_err(Status::internal)?)?
+            show.encode(&json::parse(&list).map_err(Status::internal)?)
         }
-        "etcd-0" => show.value(one)?,
-        _ => return Err(ask.not_found()),
-    };
+        "etcd-0" => show.value(one),
+        _ => Err(ask.not_found()),
+    })?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }

@@ -11,16 +11,17 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupVersionKind};
 use meta::time::Time;
 use schema::Schema;
+use telemetry::trace;
 
 use crate::body::Body;
-use crate::decode::{self, Expected, Validation};
+use crate::decode::{Expected, Validation};
 use crate::incoming::RequestBody;
 use crate::negotiate::View;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
 use crate::table::Include;
 use crate::write::{Change, Changed, Face, Seen, Write};
-use crate::{convert, object, patch, respond, show, verbs};
+use crate::{convert, object, patch, respond, show, traced, verbs};
 use owners::Owners;
 
 pub(super) async fn answer(
@@ -36,10 +37,13 @@ pub(super) async fn answer(
 
 async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    trace::event("About to Get from storage");
+    let storage = traced::storage("Get etcd3");
     let snapshot = api.latest().await?;
-    let entry = snapshot
-        .get(key.as_bytes())
-        .ok_or_else(|| ask.not_found())?;
+    let entry = snapshot.get(key.as_bytes());
+    traced::got(&storage, key, false, entry.map(|it| it.value.len()));
+    drop(storage);
+    let entry = entry.ok_or_else(|| ask.not_found())?;
     let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
     let replicas = path(ask, Part::Spec);
     let parts: Vec<&str> = replicas.iter().map(String::as_str).collect();
@@ -54,13 +58,13 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
 
 fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
-    let body = match accepted.view {
+    let body = traced::serialize(|| match accepted.view {
         View::Table(version) => {
             let include = Include::of(ask.query, accepted)?;
-            show::encode(&table(include, version, scale), accepted)?
+            show::encode(&table(include, version, scale), accepted)
         }
-        _ => show::encode(scale, accepted)?,
-    };
+        _ => show::encode(scale, accepted),
+    })?;
     Ok(respond::with_code(
         StatusCode::OK,
         accepted.format.content_type(),
@@ -105,21 +109,20 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     )?;
     let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
-    let bytes = body.read(api.settings.max_body_bytes).await?;
-    let manager = options.field_manager.clone();
-    let validation = Validation::of(ask);
-    let how = if patches {
-        How::Patch(patch::Document::read(ask, &bytes)?)
+    let (how, length) = if patches {
+        let bytes = traced::body(api, ask, body).await?;
+        (How::Patch(patch::Document::read(ask, &bytes)?), bytes.len())
     } else {
         let expected = Expected {
             kind: &kind,
             schema: schema.as_ref(),
             custom: None,
         };
-        let scale = decode::object(&bytes, decode::format(ask)?, validation, &expected)?.object;
+        let (scale, length) = verbs::read_as(api, ask, body, &expected).await?;
         verbs::check_named(ask, &scale)?;
-        How::Replace(scale)
+        (How::Replace(scale), length)
     };
+    let manager = options.field_manager.clone();
     let mut write = Write::new(api, ask, options);
     write.kind = kind.clone();
     let face = ScaleOf(ask);
@@ -130,9 +133,16 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
         schema: schema.as_ref(),
         owners: Owners::new(api, ask, &kind, schema.as_ref(), &manager),
         how,
-        validation,
+        validation: Validation::of(ask),
     };
-    let written = write.update(&ask.info.name, &mut change).await?;
+    let update = write.update(&ask.info.name, &mut change);
+    let written = if patches {
+        let written = update.await?;
+        trace::event("Object stored in database");
+        written
+    } else {
+        traced::stored(length, update).await?
+    };
     let object = convert::decode(&ask.resource, &written.entry.value, written.entry.modified)?;
     shown(ask, &of(ask, &object))
 }
@@ -172,6 +182,9 @@ impl Change for SetScale<'_> {
         let Some(live) = live else {
             return Err(self.ask.not_found());
         };
+        if matches!(self.how, How::Patch(_)) {
+            trace::handler_event("About to apply patch");
+        }
         let mut before = of(self.ask, live);
         self.owners.show(live, &mut before)?;
         let expected = Expected {

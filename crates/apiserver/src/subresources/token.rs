@@ -10,11 +10,11 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
 
 use crate::body::Body;
-use crate::decode::{self, Expected, Validation};
+use crate::decode::Expected;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::write::Write;
-use crate::{clock, object, random, respond, show, verbs};
+use crate::{clock, object, random, respond, show, traced, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -24,21 +24,31 @@ pub(super) async fn create(
     let accepted = respond::accept(ask, false)?;
     let kind = GroupVersionKind::new("authentication.k8s.io", "v1", "TokenRequest");
     let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
-    let bytes = body.read(api.settings.max_body_bytes).await?;
     let expected = Expected {
         kind: &kind,
         schema: schema.as_ref(),
         custom: None,
     };
-    let decoded = decode::object(&bytes, decode::format(ask)?, Validation::of(ask), &expected)?;
-    let mut request = decoded.object;
-    ask.warnings.add(decoded.warnings);
+    let (request, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
+    let body = traced::serialize(|| show::encode(&request, accepted))?;
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(StatusCode::CREATED, media, body))
+}
+
+/// The request with its token.
+async fn sign(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    kind: &GroupVersionKind,
+    mut request: Value,
+) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    matches_url(&request, &kind, namespace, name)?;
+    matches_url(&request, kind, namespace, name)?;
     let account = api
         .find("", "serviceaccounts", namespace, name)
         .ok_or_else(|| ask.not_found())?;
-    same_account(&request, &kind, &account)?;
+    same_account(&request, kind, &account)?;
     let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
     write.kind = kind.clone();
     write.act(Operation::Create, name, &mut request).await?;
@@ -111,9 +121,7 @@ pub(super) async fn create(
             json!({"token": token, "expirationTimestamp": until}),
         );
     }
-    let body = show::encode(&request, accepted)?;
-    let media = accepted.format.content_type();
-    Ok(respond::with_code(StatusCode::CREATED, media, body))
+    Ok(request)
 }
 
 /// The account is the URL's: a body that names another is a mistake, or worse.

@@ -4,9 +4,11 @@ use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use apiserver::tls::{Policy, Serving, server_config};
 use clap::{ArgAction, Args, ValueEnum};
 use egress::Selector;
 use pilothouse::kyverno::{Collector, Kyverno};
+use rustls::ServerConfig;
 use telemetry::config::{Environment, Tracing};
 use telemetry::export::{Signal, Transport};
 use telemetry::metrics::Registry;
@@ -40,6 +42,21 @@ pub(crate) struct Flags {
         hide_default_value = true
     )]
     metrics_host: String,
+    /// The Secret with the certificate of that port, as tls.crt and tls.key; without it there is no TLS
+    #[arg(
+        long = "metricsTLSSecretName",
+        value_name = "SECRET",
+        default_value = "",
+        hide_default_value = true
+    )]
+    metrics_tls_secret_name: String,
+    /// Which traces are named beside numbers
+    #[arg(
+        long = "exemplarFilter",
+        value_name = "WHICH",
+        default_value = "trace-based"
+    )]
+    exemplar_filter: ExemplarFilter,
     /// The Secret with the authorities of the collector of numbers, as ca.pem; without it there is no TLS
     #[arg(
         long = "transportCreds",
@@ -83,6 +100,13 @@ enum OtelConfig {
     Grpc,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExemplarFilter {
+    TraceBased,
+    AlwaysOn,
+    AlwaysOff,
+}
+
 /// Kyverno's.
 const PORT: u16 = 8000;
 
@@ -98,11 +122,29 @@ impl Flags {
         let map = variable("METRICS_CONFIG");
         let wanted = map.is_some() || self.otel_config.is_some() || self.metrics_port.is_some();
         let map = map.unwrap_or_else(|| "kyverno-metrics".into());
+        if self.exemplar_filter == ExemplarFilter::AlwaysOff {
+            registry.hide_exemplars();
+        }
         Kyverno {
             namespace: variable("KYVERNO_NAMESPACE").unwrap_or_else(|| "kyverno".into()),
             settings: wanted.then(|| (map, registry.clone())),
             collectors: Vec::new(),
+            serving: None,
         }
+    }
+
+    /// What is to be shown on the port of numbers, once it is known.
+    pub(super) fn serving(
+        &self,
+        kyverno: &mut Kyverno,
+    ) -> anyhow::Result<Option<Arc<ServerConfig>>> {
+        let secret = &self.metrics_tls_secret_name;
+        if secret.is_empty() {
+            return Ok(None);
+        }
+        let serving = Arc::new(Serving::default());
+        kyverno.serving = Some((secret.clone(), serving.clone()));
+        Ok(Some(server_config(serving, &Policy::default())?))
     }
 
     /// The way of numbers to the collector.

@@ -17,7 +17,12 @@ pub(crate) struct Logs {
     #[arg(long, value_name = "LEVELS", default_value = "", hide_default_value = true, value_parser = levels)]
     vmodule: String,
     /// How lines are written
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        alias = "loggingFormat",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     logging_format: Format,
 }
 

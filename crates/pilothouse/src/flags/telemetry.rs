@@ -11,6 +11,7 @@ use egress::{Dialer, Network, Selector};
 use pilothouse::kyverno::Kyverno;
 use pilothouse::push::{Push, Wanted};
 use pilothouse::tracing::{Tracing, resource};
+use rustls::ServerConfig;
 use store_etcd::wire::{Dial, Stream};
 use telemetry::config::Environment;
 use telemetry::logs::{self, Field};
@@ -38,6 +39,9 @@ pub(crate) struct Telemetry {
     /// How often they are sent to the collector; 1m unless it is given
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     metrics_export_interval: Option<Duration>,
+    /// What a stop takes at most until collectors have what is left
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = value::duration)]
+    export_flush_timeout: Duration,
     /// Where the log goes beside stderr
     #[arg(long, value_name = "WHERE", default_value = "none")]
     logs_exporter: LogsExporter,
@@ -65,8 +69,9 @@ pub(crate) struct Outlets {
     /// What is kept of traces, if anything is.
     pub(crate) recent: Option<Arc<Recent>>,
     push: Option<Push>,
-    scrape: Option<std::net::TcpListener>,
+    scrape: Option<(std::net::TcpListener, Option<Arc<ServerConfig>>)>,
     kyverno: Kyverno,
+    flush: Duration,
 }
 
 impl Telemetry {
@@ -112,12 +117,18 @@ impl Telemetry {
         let wanted = self.wanted(tracing.as_ref(), &mut kyverno, &environment, egress)?;
         let is_wanted = wanted.metrics.is_some() || wanted.logs.is_some();
         let start = || Push::start(wanted, registry, &resource(&environment, &instance));
+        let push = is_wanted.then(start).transpose()?;
+        let scrape = match self.kyverno.listen()? {
+            Some(listener) => Some((listener, self.kyverno.serving(&mut kyverno)?)),
+            None => None,
+        };
         Ok(Outlets {
             tracing,
             recent,
-            push: is_wanted.then(start).transpose()?,
-            scrape: self.kyverno.listen()?,
+            push,
+            scrape,
             kyverno,
+            flush: self.export_flush_timeout,
         })
     }
 
@@ -198,13 +209,17 @@ impl Outlets {
             push.resolve_services(api);
         }
         std::mem::take(&mut self.kyverno).follow(api);
-        if let Some(listener) = self.scrape.take() {
+        if let Some((listener, tls)) = self.scrape.take() {
             let address = listener.local_addr().context("--metricsPort")?.to_string();
             let fields = [("address", Field::Text(&address))];
-            logs::info(&logs::SERVER, "Starting HTTP metrics server", &fields);
+            let message = match tls {
+                Some(_) => "Starting HTTPS metrics server",
+                None => "Starting HTTP metrics server",
+            };
+            logs::info(&logs::SERVER, message, &fields);
             let listener = tokio::net::TcpListener::from_std(listener).context("--metricsPort")?;
             let registry = api.metrics.registry.clone();
-            tokio::spawn(apiserver::scrape::serve(registry, listener));
+            tokio::spawn(apiserver::scrape::serve(registry, listener, tls));
         }
         Ok(())
     }
@@ -214,7 +229,7 @@ impl Outlets {
         let traces = async {
             let tracing = self.tracing?;
             let is_sent = tracing.is_sent();
-            let report = tracing.stop().await.to_string();
+            let report = tracing.stop(self.flush).await.to_string();
             let report = if is_sent {
                 report
             } else {
@@ -223,7 +238,7 @@ impl Outlets {
             Some(format!("traces: spans {report}"))
         };
         let others = async {
-            let reports = self.push?.stop().await;
+            let reports = self.push?.stop(self.flush).await;
             let lines = reports.into_iter();
             Some(lines.map(|(signal, report)| format!("{signal}: {report}")))
         };

@@ -30,9 +30,7 @@ fn address(server: &Program) -> String {
     let mut found = None;
     until("the log tells the address", || {
         let log = std::fs::read_to_string(server.place().join("stderr")).unwrap();
-        let line = log
-            .lines()
-            .find(|it| it.contains("Starting HTTP metrics server"));
+        let line = log.lines().find(|it| it.contains(" metrics server\""));
         let after = line.and_then(|it| it.split_once("address=\""));
         found = after.and_then(|(_, it)| Some(it.split_once('"')?.0.to_owned()));
         found.is_some()
@@ -135,6 +133,65 @@ fn a_port_for_prometheus_and_settings_that_change() {
     let (_, said, _place) = server.ended();
     let bad = "\"A setting of metrics is not used\" error=\"namespaces: ";
     assert!(said.contains(bad), "{said}");
+}
+
+/// As a kubeconfig has what is in a file.
+fn encoded(path: &std::path::Path) -> String {
+    base64::prelude::BASE64_STANDARD.encode(std::fs::read(path).unwrap())
+}
+
+#[test]
+fn numbers_over_tls_and_without_exemplars() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Certificates::make(folder.path());
+    let flags = [
+        "--metricsHost=127.0.0.1",
+        "--metricsPort=0",
+        "--metricsTLSSecretName=metrics-tls",
+        "--exemplarFilter=always-off",
+        "--debug-traces",
+    ];
+    let server = Program::serve(&flags);
+    let (client, address) = (server.admin(), address(&server));
+    let open_metrics = "Accept: application/openmetrics-text; version=1.0.0\r\n";
+    let reader = json!({
+        "clusters": [{"cluster": {
+            "server": (format!("https://{address}")),
+            "certificate-authority-data": (encoded(&files.ca)),
+        }}],
+        "users": [{"user": {
+            "client-certificate-data": (encoded(&files.client_cert)),
+            "client-key-data": (encoded(&files.client_key)),
+        }}],
+    });
+    let reader = Client::new(&reader.to_string()).anonymous();
+    let reader = reader.with_headers(open_metrics);
+    assert!(reader.connect().is_err(), "there is no certificate yet");
+    namespace(&client);
+    let data = json!({
+        "tls.crt": (encoded(&files.server_cert)),
+        "tls.key": (encoded(&files.server_key)),
+    });
+    let secret =
+        json!({"metadata": {"name": "metrics-tls"}, "type": "kubernetes.io/tls", "data": data});
+    create(&client, "/api/v1/namespaces/kyverno/secrets", &secret);
+    let mut page = String::new();
+    until("it is shown", || {
+        let answer = reader.try_send("GET", "/metrics", "");
+        page = answer.map(|it| it.expect(200).body).unwrap_or_default();
+        !page.is_empty()
+    });
+    let traced = "apiserver_request_duration_seconds_bucket{";
+    assert!(page.contains(traced) && page.ends_with("# EOF\n"), "{page}");
+    assert!(!page.contains("trace_id"), "{page}");
+    // Who does not speak TLS gets nothing.
+    let mut plain = TcpStream::connect(&address).unwrap();
+    plain
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        .unwrap();
+    let mut said = Vec::new();
+    let _ = plain.read_to_end(&mut said);
+    assert!(!String::from_utf8_lossy(&said).contains("apiserver_"));
 }
 
 #[test]

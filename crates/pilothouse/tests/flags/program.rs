@@ -59,6 +59,10 @@ impl Program {
         let mut child = pilothouse()
             .args(["serve", "--secure-port", "0", "--data-dir"])
             .arg(place.path().join("data"))
+            // However busy the machine is, collectors get what is for them, and a stop sends what is left.
+            .args(["--export-flush-timeout", "10m"])
+            .env("OTEL_EXPORTER_OTLP_TIMEOUT", "600000")
+            .env("OTEL_BSP_EXPORT_TIMEOUT", "600000")
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(log)

@@ -123,7 +123,7 @@ async fn change(user: &str) -> (Vec<Span>, Vec<Span>) {
     let refused = text(refused).await;
     assert!(refused.contains("the namespace is frozen"), "{refused}");
 
-    for report in [webhook.stop().await, tracing.stop().await] {
+    for report in [webhook.stop().await, tracing.stop(crate::FLUSH).await] {
         assert_eq!((report.dropped, report.failed), (0, 0));
     }
     (

@@ -58,7 +58,7 @@ async fn nothing_is_lost() {
     while tracer.queue().numbers().waiting() > 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     let numbers = tracer.queue().numbers();
     assert_eq!((report.dropped, report.failed), (0, 0));
     assert_eq!(report.exported, numbers.created);

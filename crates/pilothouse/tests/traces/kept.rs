@@ -113,7 +113,7 @@ async fn a_request_is_found_as_soon_as_it_is_answered() {
     // An error is marked, and told from the rest.
     let (code, _) = get(&world, "/debug/traces/00000000000000000000000000000001").await;
     assert_eq!(code, 404);
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     assert!(report.exported > 0);
     assert_eq!((report.dropped, report.failed), (0, 0));
 }
@@ -121,6 +121,9 @@ async fn a_request_is_found_as_soon_as_it_is_answered() {
 #[tokio::test]
 async fn mistakes_are_named() {
     let (world, _tracing) = world(1 << 20).await;
+    // What is looked for is looked for in all spans that there are.
+    let long = format!("?name={}", "a".repeat(1025));
+    let many = format!("?attribute=a=b{}", "&attribute=a=b".repeat(16));
     for (path, expected) in [
         (
             "?limit=5000",
@@ -129,6 +132,8 @@ async fn mistakes_are_named() {
         ("?minDuration=5", "of parameter minDuration"),
         ("?nam=x", "unknown parameter \"nam\""),
         ("/xyz", "\"xyz\" is no trace id"),
+        (&long, "parameter name has more than 1024 bytes"),
+        (&many, "there are at most 16"),
     ] {
         let (code, status) = get(&world, &format!("/debug/traces{path}")).await;
         let message = status.str_at(&["message"]).unwrap_or_default();
@@ -219,6 +224,6 @@ async fn a_flood_leaves_what_failed() {
         number("evicted") > 0 && number("bytes") <= 256 << 10,
         "{found}"
     );
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     assert_eq!((report.dropped, report.failed), (0, 0));
 }

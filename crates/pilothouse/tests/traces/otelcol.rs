@@ -109,6 +109,6 @@ async fn a_real_collector_takes_what_is_sent() {
     ] {
         assert!(said.contains(part), "no {part:?} in {said}");
     }
-    let report = tracing.stop().await;
+    let report = tracing.stop(crate::FLUSH).await;
     assert_eq!((report.dropped, report.failed), (0, 0));
 }

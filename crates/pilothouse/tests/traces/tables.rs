@@ -420,6 +420,115 @@ async fn collections() {
     assert_eq!(parents, [handler.span_id; 3]);
 }
 
+const CREATED: &[&str] = &[
+    "limitedReadBody succeeded",
+    "About to convert to expected version",
+    "Conversion done",
+    "About to store object in database",
+    "Write to database call succeeded",
+    "About to write a response",
+    "Writing http response done",
+];
+
+/// What is done to an object, and what is asked: told of as if it were stored.
+#[tokio::test]
+async fn subresources() {
+    let world = world(ALL).await;
+    world.namespace("x", json!({})).await;
+    let pods = "/api/v1/namespaces/x/pods";
+    let pod =
+        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    world.make(pods, pod).await;
+    let named = json!({"name": "p"});
+    let cases = [
+        (
+            "/api/v1/namespaces/x/serviceaccounts/default/token".to_owned(),
+            json!({"spec": {}}),
+        ),
+        (
+            format!("{pods}/p/binding"),
+            json!({"metadata": (named.clone()), "target": {"kind": "Node", "name": "n"}}),
+        ),
+        (
+            format!("{pods}/p/eviction"),
+            json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": named}),
+        ),
+        (
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned(),
+            json!({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}),
+        ),
+    ];
+    for (path, body) in cases {
+        let spans = one(&world, (Method::POST, &path), JSON, &body).await;
+        check(&spans, ("Create", &[("verb", "POST")], CREATED));
+        check(&spans, ("SerializeObject", &[("url", &path)], WRITTEN));
+    }
+    // What is handed on to a node has no handler of ours.
+    let exec = (Method::GET, "/api/v1/namespaces/x/pods/p/exec?command=a");
+    ask(&world, &admin(), exec, &[], &Value::Null).await;
+    let traces = recorded(&world);
+    let names: Vec<_> = traces[0].iter().map(|it| &*it.name).collect();
+    assert!(!names.contains(&"Get"), "{names:?}");
+    assert!(names.contains(&"authorization"), "{names:?}");
+}
+
+#[tokio::test]
+async fn scales() {
+    let world = world(ALL).await;
+    let path = "/api/v1/namespaces/default/replicationcontrollers";
+    let controller = json!({"metadata": {"name": "r"}, "spec": {
+        "replicas": 1,
+        "selector": {"a": "b"},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }});
+    world.make(path, controller).await;
+    let path = format!("{path}/r/scale");
+    let spans = one(&world, (Method::GET, &path), JSON, &Value::Null).await;
+    let read = [
+        "About to Get from storage",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(&spans, ("Get", &[("subresource", "scale")], &read));
+    let stored = [("key", "/controllers/default/r")];
+    let got = ["Get call succeeded", "Decode succeeded"];
+    check(&spans, ("Get etcd3", &stored, &got));
+    let scale = |replicas: i64| {
+        json!({
+            "apiVersion": "autoscaling/v1",
+            "kind": "Scale",
+            "metadata": {"name": "r", "namespace": "default"},
+            "spec": {"replicas": replicas},
+        })
+    };
+    let spans = one(&world, (Method::PUT, &path), JSON, &scale(2)).await;
+    check(&spans, ("Update", &[("verb", "PUT")], CREATED));
+    check(&spans, ("SerializeObject", &[("url", &path)], WRITTEN));
+    let merge = "application/merge-patch+json";
+    let spans = one(&world, (Method::PATCH, &path), merge, &scale(3)).await;
+    let events = [
+        "limitedReadBody succeeded",
+        "About to apply patch",
+        "About to check admission control",
+        "Object stored in database",
+        "About to write a response",
+        "Writing http response done",
+    ];
+    check(&spans, ("Patch", &[("verb", "PATCH")], &events));
+}
+
+/// A body that is too large is told of.
+#[tokio::test]
+async fn bodies_that_are_not_read() {
+    let world = world(ALL).await;
+    let large = json!({"metadata": {"name": "fake"}, "spec": {"podCIDR": ("x".repeat(4 << 20))}});
+    let headers = [("content-type", JSON)];
+    let refused = ask(&world, &admin(), (Method::POST, NODES), &headers, &large).await;
+    assert_eq!(refused.status(), 413);
+    let traces = recorded(&world);
+    check(&traces[0], ("Create", &[], &["limitedReadBody failed"]));
+}
+
 /// What is no resource has a short name, and no secret of a query is shown.
 #[tokio::test]
 async fn other_paths() {

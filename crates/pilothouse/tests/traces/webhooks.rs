@@ -8,25 +8,17 @@ use testkit::collector::Listen;
 use testkit::proxy::Proxy;
 
 use crate::hook::{self, Hook};
+use crate::registered::{self, webhook};
 use crate::{ALL, World, admin, ask, everything, named, recorded, world};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 pub(crate) async fn register(world: &World, kind: &str, clients: Vec<Value>) {
     let webhooks = clients.into_iter().enumerate().map(|(index, client)| {
-        json!({
-            "name": (format!("hook{index}.example.com")),
-            "clientConfig": client,
-            "rules": [{"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}],
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-            "timeoutSeconds": 30,
-        })
+        let name = format!("hook{index}.example.com");
+        webhook(client, json!({"name": name, "timeoutSeconds": 30}))
     });
-    let webhooks: Vec<_> = webhooks.collect();
-    let path = format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations");
-    let object = json!({"metadata": {"name": "conf"}, "webhooks": webhooks});
-    world.make(&path, object).await;
+    registered::register(world, kind, "conf", webhooks.collect()).await;
 }
 
 #[tokio::test]
@@ -135,37 +127,11 @@ async fn conversions() {
             let fields = object.as_object_mut().expect("an object");
             fields.insert("apiVersion", at(&["request", "desiredAPIVersion"]));
         }
-        let answer = json!({
-            "kind": "ConversionReview",
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "response": {
-                "uid": (at(&["request", "uid"])),
-                "result": {"status": "Success"},
-                "convertedObjects": objects,
-            },
-        });
-        hook::Reply::Raw(200, json::to_vec(&answer))
+        let success = json!({"status": "Success"});
+        hook::Reply::Raw(200, registered::converted(review, success, objects))
     })
     .await;
-    let version = |name: &str, storage: bool| {
-        let schema = json!({"openAPIV3Schema": {"type": "object"}});
-        json!({"name": name, "served": true, "storage": storage, "schema": schema})
-    };
-    let definition = json!({
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
-            "versions": [(version("v1", true)), (version("v2", false))],
-            "conversion": {"strategy": "Webhook", "webhook": {
-                "conversionReviewVersions": ["v1"],
-                "clientConfig": (hook.url("/convert")),
-            }},
-        },
-    });
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    world.make(definitions, definition).await;
+    registered::widgets(&world, hook.url("/convert")).await;
     let widget =
         json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}});
     let path = "/apis/example.com/v1/namespaces/default/widgets";

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use json::{Value, json};
 
 use crate::hook::{Hook, Reply};
+use crate::registered::{converted, widgets};
 use crate::world::{World, refusal};
 
 /// Widgets say `host:port` in v1, and two fields in v2.
@@ -13,7 +14,7 @@ fn convert(review: &Value) -> Reply {
         .str_at(&["request", "desiredAPIVersion"])
         .unwrap_or_default();
     let objects = review.at(&["request", "objects"]).and_then(Value::as_array);
-    let converted = objects.into_iter().flatten().map(|object| {
+    let objects = objects.into_iter().flatten().map(|object| {
         let mut object = object.clone();
         let fields = object.as_object_mut().expect("an object");
         fields.insert("apiVersion", to);
@@ -28,7 +29,7 @@ fn convert(review: &Value) -> Reply {
         };
         object
     });
-    let broken = converted
+    let broken = objects
         .clone()
         .any(|it| it.str_at(&["spec", "address"]) == Some("broken:1"));
     let result = if broken {
@@ -36,51 +37,14 @@ fn convert(review: &Value) -> Reply {
     } else {
         json!({"status": "Success"})
     };
-    let answer = json!({
-        "kind": "ConversionReview",
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "response": {
-            "uid": (review.str_at(&["request", "uid"]).unwrap_or_default()),
-            "result": result,
-            "convertedObjects": (converted.collect::<Value>()),
-        },
-    });
-    Reply::Raw(200, json::to_vec(&answer))
+    Reply::Raw(200, converted(review, result, objects.collect()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn custom_objects_are_converted_by_their_webhook() {
     let world = World::start().await;
     let hook = Hook::start(|_, review| convert(review)).await;
-    let version = |name: &str, storage: bool| {
-        json!({
-            "name": name,
-            "served": true,
-            "storage": storage,
-            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
-                "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-            }}},
-        })
-    };
-    let definition = json!({
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
-            "versions": [(version("v1", true)), (version("v2", false))],
-            "conversion": {"strategy": "Webhook", "webhook": {
-                "conversionReviewVersions": ["v1"],
-                "clientConfig": (hook.url("/convert")),
-            }},
-        },
-    });
-    world
-        .make(
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-            definition,
-        )
-        .await;
+    widgets(&world, hook.url("/convert")).await;
     let path = |version: &str| format!("/apis/example.com/{version}/namespaces/default/widgets");
     // Definitions are followed in the background.
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -100,12 +64,12 @@ async fn custom_objects_are_converted_by_their_webhook() {
     assert_eq!(made.str_at(&["spec", "host"]), Some("a"));
     assert_eq!(made.str_at(&["apiVersion"]), Some("example.com/v2"));
     let registry = &world.server.api.metrics.registry;
-    let page = telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus);
+    let page = || telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus);
     let called = format!(
         "rest_client_requests_total{{code=\"200\",host=\"127.0.0.1:{}\",method=\"POST\"}} ",
         hook.port
     );
-    assert!(page.contains(&called), "{page}");
+    assert!(page().contains(&called), "{}", page());
     let stored = world.client.get(&format!("{}/one", path("v1"))).await;
     let stored = stored.expect("at the stored version");
     assert_eq!(stored.str_at(&["spec", "address"]), Some("a:1"));
@@ -147,4 +111,12 @@ async fn custom_objects_are_converted_by_their_webhook() {
         refusal(world.create(&path("v2"), widget("four", "broken")).await),
         "500 Internal error occurred: conversion webhook for example.com/v2, Kind=Widget failed: broken"
     );
+    let malformed = "conversion_webhook_malformed_response_failure";
+    for line in [
+        "apiserver_conversion_webhook_request_total{failure_type=\"\",result=\"success\"} ".to_owned(),
+        format!("apiserver_conversion_webhook_request_total{{failure_type=\"{malformed}\",result=\"failure\"}} 1\n"),
+        "apiserver_crd_conversion_webhook_duration_seconds_count{crd_name=\"widgets.example.com\",from_version=\"v2\",succeeded=\"false\",to_version=\"v1\"} 1\n".to_owned(),
+    ] {
+        assert!(page().contains(&line), "{line}: {}", page());
+    }
 }

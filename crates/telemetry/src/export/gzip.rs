@@ -8,7 +8,7 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 /// The fastest: telemetry repeats itself so much that more gains little.
 const LEVEL: u8 = 1;
 
-pub(super) fn pack(data: &[u8]) -> Vec<u8> {
+pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
     let mut out = HEADER.to_vec();
     out.extend(miniz_oxide::deflate::compress_to_vec(data, LEVEL));
     out.extend_from_slice(&crc(data).to_le_bytes());

@@ -1,6 +1,7 @@
 //! All instruments of a server.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -116,6 +117,8 @@ struct Shared {
     all: Mutex<Vec<Arc<dyn Collect>>>,
     /// Taken before `all`.
     view: Mutex<Arc<View>>,
+    /// Nobody is shown any.
+    no_exemplars: AtomicBool,
     started: SystemTime,
     idle: Duration,
 }
@@ -141,6 +144,7 @@ impl Registry {
         Self(Arc::new(Shared {
             all: Mutex::default(),
             view: Mutex::default(),
+            no_exemplars: AtomicBool::new(false),
             started: SystemTime::now(),
             idle,
         }))
@@ -215,6 +219,11 @@ impl Registry {
         }
     }
 
+    /// No trace is named beside numbers from now on.
+    pub fn hide_exemplars(&self) {
+        self.0.no_exemplars.store(true, Ordering::Relaxed);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<dyn Collect>>> {
         self.0.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,6 +252,13 @@ impl Registry {
         gathered.push(refused);
         let mut gathered: Vec<_> = gathered.into_iter().map(|it| view.show(it)).collect();
         gathered.retain(|it| !it.samples.is_empty());
+        if self.0.no_exemplars.load(Ordering::Relaxed) {
+            for sample in gathered.iter_mut().flat_map(|it| &mut it.samples) {
+                if let Value::Histogram { exemplars, .. } = &mut sample.value {
+                    exemplars.clear();
+                }
+            }
+        }
         gathered.sort_by_key(|it| it.desc.name);
         gathered
     }

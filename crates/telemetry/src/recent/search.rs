@@ -12,6 +12,10 @@ use crate::otlp::{self, Field, Glance, Spans, append, attributes, each};
 /// How many are listed if nothing is said of it, and at most.
 const USUAL: usize = 100;
 const MOST: usize = 1000;
+/// Attributes that are looked for at once, each in all spans.
+const MOST_ATTRIBUTES: usize = 16;
+/// Of a parameter: each span is compared with all of it.
+const LONGEST: usize = 1024;
 
 /// What is looked for. All of it must be true of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,11 +63,18 @@ impl Query {
                 let value = meta::go::quote(value);
                 BadParameter(format!("invalid value {value} of parameter {key}: {why}"))
             };
+            if value.len() > LONGEST {
+                let text = format!("parameter {key} has more than {LONGEST} bytes");
+                return Err(BadParameter(text));
+            }
             match &**key {
                 "name" => query.name = Some(value.clone()).filter(|it| !it.is_empty()),
                 "attribute" => {
                     let pair = value.split_once('=').filter(|it| !it.0.is_empty());
                     let (name, value) = pair.ok_or_else(|| bad("write it like key=value"))?;
+                    if query.attributes.len() == MOST_ATTRIBUTES {
+                        return Err(bad("there are at most 16"));
+                    }
                     query.attributes.push((name.to_owned(), value.to_owned()));
                 }
                 "minDuration" | "maxDuration" => {

@@ -47,31 +47,39 @@ impl Source {
         }
     }
 
-    /// Takes all that is finished. One at a time does it: who comes back has seen all that was there when it came.
+    /// Takes all that is finished: who comes back has seen all that was there when it came. Each trace is a turn of its own,
+    /// so that who is in a hurry does not wait for a thread of the lowest priority to take them all.
     pub(super) fn drain(&self, keep: impl Fn(&Arc<[u8]>, &Arc<[u8]>)) {
-        let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = Vec::new();
-        while let Some(finished) = self.queue.try_pop() {
-            out.clear();
-            finished.encode(&mut out);
-            let spans = finished.spans();
-            drop(finished);
-            let bytes: Arc<[u8]> = out.as_slice().into();
-            keep(&self.head, &bytes);
-            match &self.onward {
-                // It counts what it has no room for.
-                Some(onward) => drop(onward.try_push(Encoded { spans, bytes })),
-                None => self.queue.settle(spans, 0, 0),
+        while self.take_one(&mut out, &keep) {}
+    }
+
+    /// False if there is none.
+    fn take_one(&self, out: &mut Vec<u8>, keep: impl Fn(&Arc<[u8]>, &Arc<[u8]>)) -> bool {
+        let mut carried = self.carried.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(finished) = self.queue.try_pop() else {
+            if let Some(onward) = &self.onward {
+                let now = onward.numbers();
+                self.queue.settle(
+                    now.exported - carried.exported,
+                    now.failed - carried.failed,
+                    now.dropped - carried.dropped,
+                );
+                *carried = now;
             }
+            return false;
+        };
+        out.clear();
+        finished.encode(out);
+        let spans = finished.spans();
+        drop(finished);
+        let bytes: Arc<[u8]> = out.as_slice().into();
+        keep(&self.head, &bytes);
+        match &self.onward {
+            // It counts what it has no room for.
+            Some(onward) => drop(onward.try_push(Encoded { spans, bytes })),
+            None => self.queue.settle(spans, 0, 0),
         }
-        if let Some(onward) = &self.onward {
-            let now = onward.numbers();
-            self.queue.settle(
-                now.exported - carried.exported,
-                now.failed - carried.failed,
-                now.dropped - carried.dropped,
-            );
-            *carried = now;
-        }
+        true
     }
 }

@@ -8,6 +8,7 @@ use telemetry::{Ids, labels};
 
 use super::labels::{Reported, ReportedVerb, Scope};
 use crate::metrics::LATENCIES;
+use crate::metrics::objects::ObjectSeries;
 use crate::metrics::storage::StorageSeries;
 use crate::metrics::watches::WatchSeries;
 
@@ -281,6 +282,7 @@ pub(crate) struct RowSeries {
     whole: Slots,
     status: Slots,
     pub(in crate::metrics) storage: StorageSeries,
+    pub(in crate::metrics) objects: ObjectSeries,
     pub(in crate::metrics) watches: OnceLock<WatchSeries>,
 }
 

@@ -1,5 +1,5 @@
 //! What recording of usage costs a build: the release binary with and without it, in turns, so that whatever else the
-//! machine does hits both.
+//! machine does hits both. What two kinds of builds differ in that do the same is printed as well: less than that is noise.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,6 +8,15 @@ use std::time::{Duration, Instant};
 use crate::{Outcome, cargo};
 
 const PROGRAM: &str = "target/release/pilothouse";
+
+/// How a build of the second kind finds the process that sends.
+#[derive(Clone, Copy)]
+enum Sender {
+    /// It is there, from builds before.
+    There,
+    /// Each build starts one.
+    None,
+}
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let rounds: usize = match arguments.first() {
@@ -23,7 +32,18 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let made = make(&home);
     let measured = made.and_then(|()| {
         for (name, app) in [("3 resources", "small"), ("300 resources", "large")] {
-            measure(name, &program, &home, app, rounds)?;
+            let bench = Bench {
+                program: &program,
+                home: &home,
+                app,
+            };
+            for (what, sender) in [
+                ("in a loop", Sender::There),
+                ("one at a time", Sender::None),
+            ] {
+                println!("{name}, {what} (medians of {rounds}):");
+                bench.measure(sender, rounds)?;
+            }
         }
         Ok(())
     });
@@ -49,13 +69,61 @@ fn make(home: &Path) -> Outcome {
     Ok(())
 }
 
-fn measure(name: &str, program: &str, home: &Path, app: &str, rounds: usize) -> Outcome {
-    let export = format!("file:{}/out", home.display());
-    let build = |export: &str| -> Result<Duration, String> {
+struct Bench<'a> {
+    program: &'a str,
+    home: &'a Path,
+    app: &'a str,
+}
+
+impl Bench<'_> {
+    /// Off, off again, and on, in turns. The order changes each round: nobody is always the first after a pause.
+    fn measure(&self, sender: Sender, rounds: usize) -> Outcome {
+        let export = format!("file:{}/out", self.home.display());
+        let mut all = [Vec::new(), Vec::new(), Vec::new()];
+        if let Sender::There = sender {
+            self.build(self.home, &export)?;
+        }
+        for round in 0..rounds {
+            for turn in 0..3 {
+                let kind = (round + turn) % 3;
+                // A home of its own has no sender, nor anything else: what is made once is made before.
+                let home = match sender {
+                    Sender::There => self.home.to_owned(),
+                    Sender::None => self.fresh_home(round, kind)?,
+                };
+                let export = if kind == 2 { &*export } else { "none" };
+                all[kind].push(self.build(&home, export)?);
+            }
+        }
+        let [off, again, on] = all.map(median);
+        for (what, other) in [("off again", again), ("on", on)] {
+            let (off, other) = (off.as_secs_f64(), other.as_secs_f64());
+            println!(
+                "  off {:.3} ms, {what} {:.3} ms, difference {:+.3} ms, ratio {:.3}",
+                off * 1e3,
+                other * 1e3,
+                (other - off) * 1e3,
+                other / off
+            );
+        }
+        Ok(())
+    }
+
+    fn fresh_home(&self, round: usize, kind: usize) -> Result<std::path::PathBuf, String> {
+        let home = self.home.join(format!("homes/{}-{round}-{kind}", self.app));
+        let state = home.join(".local/state/pilothouse/usage/waiting");
+        std::fs::create_dir_all(state).map_err(|error| error.to_string())?;
+        // Whom the round before has started is done with its work by then, and sleeps.
+        std::thread::sleep(Duration::from_millis(20));
+        Ok(home)
+    }
+
+    fn build(&self, home: &Path, export: &str) -> Result<Duration, String> {
+        let program = self.program;
         let begun = Instant::now();
         let done = Command::new(program)
-            .args(["build", app])
-            .current_dir(home)
+            .args(["build", self.app])
+            .current_dir(self.home)
             .env_clear()
             .env("HOME", home)
             .env("KUSTOMIZE_EXPORT_METRICS", export)
@@ -67,19 +135,7 @@ fn measure(name: &str, program: &str, home: &Path, app: &str, rounds: usize) -> 
             Ok(status) => Err(format!("{program}: {status}")),
             Err(error) => Err(format!("{program}: {error}")),
         }
-    };
-    let (mut off, mut on) = (Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        off.push(build("none")?);
-        on.push(build(&export)?);
     }
-    let (off, on) = (median(off), median(on));
-    println!(
-        "{name}: off {off:?}, on {on:?}, difference {:?}, ratio {:.3} (medians of {rounds})",
-        on.saturating_sub(off),
-        on.as_secs_f64() / off.as_secs_f64()
-    );
-    Ok(())
 }
 
 fn median(mut all: Vec<Duration>) -> Duration {

@@ -265,7 +265,10 @@ impl Resource {
         if name_may || kind_may {
             self.store_previous_id()?;
         }
-        strategic::merge(&mut self.node, patch.node.clone(), schema)?;
+        // Upstream drops what would take the place of the whole resource.
+        if !strategic::replaces(&patch.node) {
+            strategic::merge(&mut self.node, patch.node.clone(), schema)?;
+        }
         if self.node.is_empty() {
             return Ok(());
         }

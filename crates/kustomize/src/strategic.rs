@@ -18,6 +18,8 @@ pub(crate) fn merge(dest: &mut Node, patch: Node, schema: &Schema) -> Result<()>
     Ok(())
 }
 
+pub(crate) use directive::replaces;
+
 struct Walker<'a> {
     schema: &'a Schema,
 }

@@ -62,7 +62,8 @@ pub(crate) fn here() -> Surroundings<'static> {
     }
 }
 
-/// Another process sends, so that nobody waits for the network. It outlives this one, and a Ctrl-C for this one.
+/// Another process sends, so that nobody waits for the network. It outlives this one and a Ctrl-C for this one, and
+/// stays for a while: the next builds need not start another.
 fn start_sending() {
     let Ok(program) = std::env::current_exe() else {
         return;
@@ -70,7 +71,7 @@ fn start_sending() {
     _ = Command::new(program)
         // Whatever the program's file is called, as `kustomize` it would not know the command.
         .arg0("pilothouse")
-        .args(["usage", "send"])
+        .args(["usage", "send", "--attend"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -12,7 +12,11 @@ pub(crate) enum Usage {
     /// Print exactly what would be sent now, and what was sent last
     Show,
     /// Send what waits; builds start this by themselves
-    Send,
+    Send {
+        /// Then send what builds add, until there are none for a while
+        #[arg(long, hide = true)]
+        attend: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,7 +37,13 @@ impl Usage {
     pub(crate) fn run(&self) -> ExitCode {
         finish(match self {
             Self::Show => usage::show(&here()),
-            Self::Send => usage::send(&here()).map(|sent| match sent {
+            Self::Send { attend: true } => {
+                // It is here for nobody's sake who waits.
+                _ = rustix::process::nice(19);
+                usage::attend(here, std::thread::sleep);
+                return ExitCode::SUCCESS;
+            }
+            Self::Send { attend: false } => usage::send(&here()).map(|sent| match sent {
                 Sent::Payloads(count) => format!("sent: {count}\n"),
                 Sent::Nothing => "nothing waits\n".into(),
                 Sent::Busy => "another process sends at this moment\n".into(),

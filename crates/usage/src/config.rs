@@ -42,7 +42,7 @@ pub(crate) type Settings = BTreeMap<&'static str, String>;
 
 /// Nothing is set where there is no file.
 pub(crate) fn read(path: &Path) -> Result<Settings, Error> {
-    let mut text = String::new();
+    let mut text = String::with_capacity(4 << 10);
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -143,7 +143,7 @@ fn change(places: &Places, key: &'static str, value: Option<String>) -> Result<(
     }
     places::write(path, text.as_bytes()).map_err(failed)?;
     if key == EXPORT && settings.get(key) != before.as_ref() {
-        Spool::at(&places.state).clear();
+        Spool::of_all(&places.state).clear();
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Whether anything is counted, and why.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
 use crate::config::{self, Settings};
 use crate::destination::Destination;
+use crate::spool::{HERE, Spool};
 use crate::{CONTRIBUTORS, EXPORT, Places, Surroundings};
 
 /// What is said on the first run that somebody reads; the words are those of the proposal behind this.
@@ -68,6 +70,12 @@ const CI: &[&str] = &[
     "TF_BUILD",
 ];
 
+/// Setting one of them is enough.
+const ENDPOINTS: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+];
+
 pub fn decide(surroundings: &Surroundings<'_>) -> Decision {
     match plan(surroundings) {
         Ok(plan) => Decision::On(plan),
@@ -102,9 +110,7 @@ fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
             return Err(Why::OptedOut(source));
         }
         (Some(Destination::parse(value.trim())?), source)
-    } else if let Some((_, source)) =
-        find("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT").or_else(|| find("OTEL_EXPORTER_OTLP_ENDPOINT"))
-    {
+    } else if let Some((_, source)) = ENDPOINTS.into_iter().find_map(find) {
         (Some(Destination::Otlp), source)
     } else {
         if let Some(ci) = CI.iter().find(|it| variable(it).is_some_and(says_yes)) {
@@ -125,6 +131,21 @@ fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
 }
 
 impl Plan {
+    /// What waits for this destination, and for no other.
+    pub(crate) fn spool(&self, surroundings: &Surroundings<'_>) -> Spool {
+        let Some(destination) = &self.destination else {
+            return Spool::at(&self.places.state, HERE);
+        };
+        let mut hasher = DefaultHasher::new();
+        destination.to_string().hash(&mut hasher);
+        if *destination == Destination::Otlp {
+            ENDPOINTS
+                .map(|key| self.setting(surroundings, key))
+                .hash(&mut hasher);
+        }
+        Spool::at(&self.places.state, &format!("{:016x}", hasher.finish()))
+    }
+
     /// A setting: from the environment, else from the user's file.
     pub(crate) fn setting(
         &self,

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | count a build | [`record`] |
 //! | send what waits | [`send()`] |
+//! | send what builds add, until they rest | [`attend`] |
 //! | see whether and why | [`decide`], [`Decision`] |
 //! | see what | [`show`] |
 //! | change the user's mind | [`config`] |
@@ -30,7 +31,7 @@ pub use destination::Destination;
 pub use error::Error;
 pub use places::Places;
 pub use record::record;
-pub use send::{Sent, send};
+pub use send::{Sent, attend, send};
 pub use show::{show, state};
 
 use std::time::SystemTime;

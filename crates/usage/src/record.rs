@@ -7,7 +7,7 @@ use crate::document::document;
 use crate::spool::Spool;
 use crate::{Build, Decision, Error, NOTICE, Plan, Surroundings, Why, decide};
 
-/// Puts the build into the spool and has somebody else send it. Whatever goes wrong, the build is none the worse: what
+/// Puts the build into the spool and has somebody else send it, unless somebody is at it anyway. Whatever goes wrong, the build is none the worse: what
 /// the user must know is written to `stderr`.
 pub fn record(
     build: &Build,
@@ -27,18 +27,14 @@ pub fn record(
         }
         Decision::Off(_) => return,
     };
-    let spool = Spool::at(&plan.places.state);
+    let spool = plan.spool(surroundings);
     if surroundings.interactive && !was_told(&spool, &plan, stderr) {
         return;
     }
     let document = document(&build.counters(), unix_seconds(surroundings.now));
-    if spool.add(&document, surroundings.now).is_err() {
-        return spool.lose(1);
-    }
-    if plan.destination.is_none() {
-        // What made room for newer ones is not lost to anybody.
-        spool.forgive(u64::MAX);
-    } else if spool.may_try(surroundings.now) {
+    let added = spool.add(&document, surroundings.now);
+    let to_send = added && plan.destination.is_some() && !spool.is_attended();
+    if to_send && spool.may_try(surroundings.now) {
         start_sending();
     }
 }
@@ -100,8 +96,9 @@ mod tests {
         (String::from_utf8(stderr).unwrap(), started.get())
     }
 
-    fn spool(home: &Path) -> Spool {
-        Spool::at(&home.join(".local/state/pilothouse/usage"))
+    fn waiting(home: &Path) -> Vec<json::Value> {
+        let state = home.join(".local/state/pilothouse/usage");
+        Spool::of_all(&state).look().0
     }
 
     #[test]
@@ -109,12 +106,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (stderr, started) = run(dir.path(), true, "file:/x");
         assert!(stderr.starts_with(NOTICE), "{stderr}");
-        assert!(!started && spool(dir.path()).documents().is_empty());
+        assert!(!started && waiting(dir.path()).is_empty());
         let (stderr, started) = run(dir.path(), true, "file:/x");
         assert_eq!(stderr, "");
         assert!(started);
-        let documents = spool(dir.path()).documents();
-        let text = json::to_string(&documents[0].1);
+        let documents = waiting(dir.path());
+        let text = json::to_string(&documents[0]);
         for wanted in [
             r#""patches.path""#,
             r#""HashTransformer""#,
@@ -132,7 +129,7 @@ mod tests {
         run(dir.path(), true, "");
         let (_, started) = run(dir.path(), true, "");
         assert!(!started, "unless the tests are built with an endpoint");
-        assert_eq!(spool(dir.path()).documents().len(), 1);
+        assert_eq!(waiting(dir.path()).len(), 1);
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Sends what waits: one request for all of it, one attempt, by one process at a time.
 
+mod attend;
 mod bucket;
 mod google;
 mod otlp;
 mod signature;
+
+pub use self::attend::attend;
 
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +16,6 @@ use telemetry::metrics::delta::{Counter, Point, join};
 
 use crate::document::document;
 use crate::record::unix_seconds;
-use crate::spool::Spool;
 use crate::{Decision, Destination, Error, Plan, Surroundings, Why, decide, places};
 
 /// How it went.
@@ -43,39 +45,37 @@ pub fn send(surroundings: &Surroundings<'_>) -> Result<Sent, Error> {
     let Some(destination) = &plan.destination else {
         return Ok(Sent::Nowhere);
     };
-    let spool = Spool::at(&plan.places.state);
+    let spool = plan.spool(surroundings);
     if !spool.exists() {
         return Ok(Sent::Nothing);
     }
     let Some(_lock) = spool.lock() else {
         return Ok(Sent::Busy);
     };
-    spool.tidy(surroundings.now);
-    let (files, documents): (Vec<_>, Vec<_>) = spool.documents().into_iter().unzip();
-    if files.is_empty() {
+    let mut taken = spool.take(surroundings.now);
+    let documents = std::mem::take(&mut taken.documents);
+    let count = documents.len();
+    if count == 0 {
+        // What cannot be read does not wait for company.
+        spool.lose(taken.broken);
+        taken.remove();
         return Ok(Sent::Nothing);
     }
     let lost = spool.lost();
-    let request = request(documents, lost, surroundings.now);
-    let done = deliver(destination, &plan, surroundings, &request);
-    let finish = || {
-        for file in &files {
-            _ = std::fs::remove_file(file);
-        }
-    };
-    match done {
+    let request = request(documents, lost + taken.broken as u64, surroundings.now);
+    match deliver(destination, &plan, surroundings, &request) {
         Ok(rejected) => {
-            finish();
+            taken.remove();
             spool.succeeded(&request);
             spool.forgive(lost);
             if rejected > 0 {
                 spool.lose(1);
             }
-            Ok(Sent::Payloads(files.len()))
+            Ok(Sent::Payloads(count))
         }
         Err(error @ Error::Refused(_)) => {
-            finish();
-            spool.lose(files.len());
+            spool.lose(count + taken.broken);
+            taken.remove();
             spool.failed();
             Err(error)
         }

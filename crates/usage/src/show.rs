@@ -10,14 +10,15 @@ use crate::{Decision, EXPORT, Error, Places, Surroundings, decide, send};
 /// What `config get` says.
 pub fn state(surroundings: &Surroundings<'_>) -> String {
     let mut out = String::new();
-    match decide(surroundings) {
+    let decision = decide(surroundings);
+    match &decision {
         Decision::Off(why) => {
             _ = writeln!(out, "recording: off");
             _ = writeln!(out, "why:       {why}");
         }
         Decision::On(plan) => {
             let where_to = match &plan.destination {
-                Some(destination) => send::describe(destination, &plan, surroundings),
+                Some(destination) => send::describe(destination, plan, surroundings),
                 None => "nowhere: counts stay in the spool of this machine".into(),
             };
             _ = writeln!(out, "recording: on");
@@ -28,14 +29,13 @@ pub fn state(surroundings: &Surroundings<'_>) -> String {
     let Some(places) = Places::find(surroundings) else {
         return out;
     };
-    let spool = Spool::at(&places.state);
+    let (waiting, lost) = spool(&decision, &places, surroundings).look();
     _ = writeln!(out, "config:    {}", places.config.display());
     _ = writeln!(
         out,
-        "spool:     {} ({} waiting, {} lost)",
+        "spool:     {} ({} waiting, {lost} lost)",
         places.state.display(),
-        spool.documents().len(),
-        spool.lost()
+        waiting.len()
     );
     _ = writeln!(
         out,
@@ -44,12 +44,20 @@ pub fn state(surroundings: &Surroundings<'_>) -> String {
     out
 }
 
+/// What waits for whoever is named now, or for anybody.
+fn spool(decision: &Decision, places: &Places, surroundings: &Surroundings<'_>) -> Spool {
+    match decision {
+        Decision::On(plan) => plan.spool(surroundings),
+        Decision::Off(_) => Spool::of_all(&places.state),
+    }
+}
+
 /// What `usage show` says: what the next request holds, and what the last one held.
 pub fn show(surroundings: &Surroundings<'_>) -> Result<String, Error> {
     let places = Places::find(surroundings).ok_or(Error::NoHome)?;
-    let spool = Spool::at(&places.state);
+    let spool = spool(&decide(surroundings), &places, surroundings);
     let mut out = state(surroundings);
-    let (waiting, lost) = (spool.documents(), spool.lost());
+    let (waiting, lost) = spool.look();
     let part = |out: &mut String, title: &str, document: Option<&Value>| {
         _ = writeln!(out, "\n# {title}");
         match document {
@@ -57,10 +65,8 @@ pub fn show(surroundings: &Surroundings<'_>) -> Result<String, Error> {
             None => _ = writeln!(out, "nothing"),
         }
     };
-    let next = (!waiting.is_empty()).then(|| {
-        let documents = waiting.into_iter().map(|(_, it)| it);
-        send::request(documents.collect(), lost, surroundings.now)
-    });
+    let waits = !waiting.is_empty();
+    let next = waits.then(|| send::request(waiting, lost, surroundings.now));
     part(&mut out, "what would be sent now", next.as_ref());
     part(&mut out, "what was sent last", spool.last().as_ref());
     Ok(out)

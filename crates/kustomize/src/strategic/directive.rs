@@ -40,6 +40,11 @@ pub(super) fn directive(patch: &mut Node) -> Result<Directive> {
     }
 }
 
+/// Whether the patch as a whole says so.
+pub(crate) fn replaces(patch: &Node) -> bool {
+    patch.get(KEY).is_some_and(|it| it.raw() == "replace")
+}
+
 fn read(text: &str) -> Result<Directive> {
     match text {
         "delete" => Ok(Directive::Delete),

@@ -6,6 +6,7 @@ use json::{Object, Value};
 
 use super::{Build, Target};
 use crate::config::{Config, merge_specs};
+use crate::encode::Encode;
 use crate::error::{Error, Result, Wrap as _};
 use crate::generate;
 use crate::helm;
@@ -185,13 +186,9 @@ impl<'a> Target<'a> {
             let asked = Asked::by("replacements");
             let made = Replacements::new(&k.replacements, &self.loader);
             let made = made.map_err(|error| {
-                let paths = k.replacements.iter().map(|it| {
-                    let mut object = Object::new();
-                    object.insert("path", it.path.as_str());
-                    Value::Object(object)
-                });
-                let paths = Value::Array(paths.collect());
-                trouble(error, "ReplacementTransformer", "replacements", paths)
+                let all = k.replacements.iter().map(Encode::encode);
+                let all = Value::Array(all.collect());
+                trouble(error, "ReplacementTransformer", "Replacements", all)
                     .at(|| self.place(&asked))
             })?;
             add(Box::new(made), "ReplacementTransformer", asked);

@@ -207,3 +207,78 @@ fn nobody_there_is_no_reason_to_lose_anything() {
     assert!(matches!(world.send(), Err(Error::Later(_))));
     assert!(world.state().contains("(1 waiting, 0 lost)"));
 }
+
+#[test]
+fn one_attends_to_what_builds_add() {
+    let receiver = Receiver::start();
+    let mut world = World::new();
+    world.set("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.url());
+    assert!(world.record(), "nobody is there");
+    let (mut pauses, mut received) = (0, Vec::new());
+    world.attend(|| {
+        pauses += 1;
+        received.push(receiver.received().len());
+        match pauses {
+            1 => {
+                assert!(!world.record(), "somebody is there");
+                assert!(!world.record());
+                world.attend(|| panic!("there is one"));
+            }
+            // One whom the user starts takes it from the one that waits.
+            3 => {
+                assert!(!world.record());
+                assert!(matches!(world.send(), Ok(Sent::Payloads(1))));
+            }
+            _ => {}
+        }
+    });
+    assert_eq!(received[..4], [1, 2, 2, 3], "at once, and after each pause");
+    assert_eq!(pauses, 27, "five seconds without a build, and it is over");
+    assert!(world.state().contains("(0 waiting, 0 lost)"));
+    assert!(world.record(), "nobody is there");
+}
+
+#[test]
+fn whoever_attends_leaves_when_it_cannot_send_or_must_not() {
+    let mut world = World::new();
+    world.attend(|| panic!("there is no destination"));
+    let nobody = Receiver::start().url();
+    world.set("OTEL_EXPORTER_OTLP_ENDPOINT", &nobody);
+    world.record();
+    world.attend(|| panic!("it cannot be sent"));
+    assert!(world.state().contains("(1 waiting, 0 lost)"));
+
+    let mut world = World::new();
+    let out = world.home().join("out");
+    let export = format!("file:{}", out.display());
+    let places = world.places();
+    usage::config::set(&places, &format!("KUSTOMIZE_EXPORT_METRICS={export}")).expect("set");
+    world.record();
+    let mut pauses = 0;
+    world.attend(|| {
+        pauses += 1;
+        if pauses == 1 {
+            world.record();
+            usage::config::set(&places, "KUSTOMIZE_EXPORT_METRICS=none").expect("set");
+        }
+    });
+    assert_eq!(fs::read_dir(&out).expect("a directory").count(), 1);
+    world.set("KUSTOMIZE_EXPORT_METRICS", "none");
+    world.attend(|| panic!("it is not wanted"));
+}
+
+#[test]
+fn nobody_gets_what_was_counted_for_somebody_else() {
+    let (one, two) = (Receiver::start(), Receiver::start());
+    let mut world = World::new();
+    world.set("OTEL_EXPORTER_OTLP_ENDPOINT", &one.url());
+    world.record();
+    world.set("OTEL_EXPORTER_OTLP_ENDPOINT", &two.url());
+    assert!(world.state().contains("(0 waiting"));
+    world.record();
+    assert!(matches!(world.send(), Ok(Sent::Payloads(1))));
+    assert!(matches!(world.send(), Ok(Sent::Nothing)));
+    assert_eq!((one.received().len(), two.received().len()), (0, 1));
+    world.set("OTEL_EXPORTER_OTLP_ENDPOINT", &one.url());
+    assert!(matches!(world.send(), Ok(Sent::Payloads(1))));
+}

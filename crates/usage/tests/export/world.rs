@@ -67,6 +67,17 @@ impl World {
         self.within(usage::send)
     }
 
+    /// Sends for others; what happens in each pause is given.
+    pub(crate) fn attend(&self, mut pause: impl FnMut()) {
+        let variable = |name: &'static str| self.variables.get(name).cloned();
+        let here = || Surroundings {
+            variable: &variable,
+            interactive: false,
+            now: SystemTime::now(),
+        };
+        usage::attend(here, |_| pause());
+    }
+
     pub(crate) fn state(&self) -> String {
         self.within(usage::state)
     }

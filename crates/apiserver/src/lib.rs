@@ -4,6 +4,7 @@
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 
 pub mod allocate;
+mod aside;
 pub mod authenticate;
 pub mod body;
 pub mod catalog;

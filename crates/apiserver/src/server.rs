@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::header::HOST;
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -184,15 +185,24 @@ fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
 
 /// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
 async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+    if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1
+    {
+        // RFC 9112, 3.2: those before us may have understood another one.
+        return with_code(StatusCode::BAD_REQUEST);
+    }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return api.answer(&caller, request).await;
     }
     let write = tokio::spawn(async move { api.answer(&caller, request).await });
-    write.await.unwrap_or_else(|_| {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
-    })
+    write
+        .await
+        .unwrap_or_else(|_| with_code(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+fn with_code(code: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = code;
+    response
 }
 
 #[cfg(test)]

@@ -24,7 +24,6 @@ pub mod documents;
 mod encoded;
 pub mod everything;
 mod failure;
-mod faults;
 mod fields;
 mod filter;
 pub mod follow;

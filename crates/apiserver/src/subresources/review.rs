@@ -80,9 +80,8 @@ fn answer(accepted: crate::negotiate::Accepted, review: &Value) -> Result<Respon
 }
 
 async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
-    let faults = review::validate_access(kind, review);
-    if !faults.is_empty() {
-        let errors: Vec<_> = faults.iter().map(crate::faults::error).collect();
+    let errors = review::validate_access(kind, review);
+    if !errors.is_empty() {
         // Upstream names the group alone.
         let group = meta::gvk::GroupKind::new(&*ask.resource.group, "");
         return Err(Status::invalid(&group, "", &errors));

@@ -9,8 +9,9 @@ use admission::conversion::Converter;
 use json::Value;
 use meta::Status;
 use telemetry::trace::Carried;
-use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::runtime::{Builder, Runtime};
 
+use crate::aside::aside;
 use crate::pipeline::Api;
 
 /// The webhook of a definition.
@@ -58,15 +59,7 @@ impl Webhook {
             // Nobody waits any more: the server is gone.
             let _ = sender.send((made, trace));
         });
-        let wait = || receiver.recv();
-        let is_many =
-            Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
-        let made = if is_many {
-            tokio::task::block_in_place(wait)
-        } else {
-            wait()
-        };
-        let (made, trace) = made.map_err(|_| stopped())?;
+        let (made, trace) = aside(|| receiver.recv()).map_err(|_| stopped())?;
         trace.put_back();
         let made = made.ok_or_else(stopped)?.map_err(Status::internal)?;
         *object = made.into_iter().next().ok_or_else(stopped)?;

@@ -54,7 +54,8 @@ pub(crate) fn format(ask: &Ask<'_>) -> Result<Format, Status> {
     let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
     let media = header.split(';').next().unwrap_or_default().trim();
     match media {
-        "" | "application/json" => Ok(Format::Json),
+        "application/json" => Ok(Format::Json),
+        "" if header.is_empty() => Ok(Format::Json),
         "application/yaml" => Ok(Format::Yaml),
         "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
         _ => Err(Status::unsupported_media_type(FORMATS)),

@@ -237,7 +237,7 @@ enum Step {
 /// What the deletion does to the object now.
 fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<Step, Status> {
     let resource = &write.ask.resource;
-    let was_deleting = object::is_deleting(&live);
+    let was_deleting = object::is_being_deleted(&live);
     let grace = strategy::grace_period(resource, options, &live);
     let finalizers = finalizers(write, options, &live);
     let changes = object::finalizers(&live) != finalizers.as_slice();

@@ -46,7 +46,12 @@ pub struct Request<'a> {
 
 pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Body>, Status> {
     let path = request.path;
-    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let bare = path.strip_prefix('/').unwrap_or(path);
+    let parts: Vec<&str> = bare.strip_suffix('/').unwrap_or(bare).split('/').collect();
+    let exact = ["healthz", "livez", "readyz", "metrics"];
+    if path.ends_with('/') && exact.contains(&parts[0]) {
+        return Ok(page_not_found());
+    }
     if let ["healthz" | "livez" | "readyz", ..] = parts.as_slice() {
         // Whatever the method, as upstream.
         return Ok(health::answer(api, request, &parts));

@@ -16,6 +16,8 @@ use tokio_rustls::server::TlsStream;
 const RECORD: usize = 16 << 10;
 /// More than this goes out at once.
 const FULL: usize = 64 << 10;
+/// Of one piece no more than this is taken at a time: what is sealed is a copy, which a client may be slow to take.
+const MOST: usize = 256 << 10;
 /// A buffer of this size stays for the next time.
 const KEPT: usize = 4 << 10;
 
@@ -149,8 +151,9 @@ impl<S: Seal> AsyncWrite for Gathered<S> {
         if inner.sealed >= FULL {
             ready!(inner.poll_flush(context))?;
         }
-        inner.gather(data)?;
-        Poll::Ready(Ok(data.len()))
+        let taken = data.len().min(MOST);
+        inner.gather(&data[..taken])?;
+        Poll::Ready(Ok(taken))
     }
 
     /// Whoever drives the connection sends.
@@ -258,6 +261,22 @@ mod tests {
         let mut last = Vec::new();
         far.read_to_end(&mut last).await.unwrap();
         assert_eq!(last, b"bye");
+    }
+
+    #[tokio::test]
+    async fn of_a_client_that_takes_nothing_little_is_kept() {
+        let (gathered, far) = gathered();
+        let piece = vec![0; 64 << 20];
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut rest = &piece[..];
+        while let Poll::Ready(written) =
+            Pin::new(&mut gathered.clone()).poll_write(&mut context, rest)
+        {
+            rest = &rest[written.unwrap()..];
+        }
+        let held = gathered.inner().stream.held.len();
+        assert!((1..=MOST + RECORD).contains(&held), "{held}");
+        drop(far);
     }
 
     #[tokio::test]

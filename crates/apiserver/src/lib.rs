@@ -4,6 +4,7 @@
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 
 pub mod allocate;
+mod aside;
 pub mod authenticate;
 pub mod body;
 pub mod catalog;
@@ -23,7 +24,6 @@ pub mod documents;
 mod encoded;
 pub mod everything;
 mod failure;
-mod faults;
 mod fields;
 mod filter;
 pub mod follow;

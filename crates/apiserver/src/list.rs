@@ -1,6 +1,6 @@
 //! Hot path. LIST: a consistent page, or everything, streamed from a snapshot.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use http::Response;
@@ -9,7 +9,9 @@ use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Revision, Snapshot};
 use telemetry::trace;
+use tokio::sync::Semaphore;
 
+use crate::aside::aside;
 use crate::body::Body;
 use crate::catalog::Resource;
 use crate::filter::Filter;
@@ -22,6 +24,13 @@ use crate::{convert, object, respond, table, traced};
 
 /// A frame is sent when it is about that large.
 const FRAME: usize = 128 << 10;
+/// Takes some milliseconds to read and to write.
+const LARGE: usize = 256 << 10;
+/// For large lists that are made as a whole: each takes a thread, and several times its size.
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let threads = std::thread::available_parallelism();
+    Semaphore::new(threads.map_or(4, |it| 2 * it.get()))
+});
 /// Entries taken from the snapshot at a time.
 const STEP: usize = 256;
 
@@ -67,7 +76,12 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     drop(storage);
     list.convert(&mut page).await?;
     if accepted.format != Format::Json || accepted.pretty {
-        let body = traced::serialize(|| list.whole(&page))?;
+        let body = if list.is_large(&page) {
+            let _turn = TURNS.acquire().await.map_err(Status::internal)?;
+            traced::serialize(|| aside(|| list.whole(&page)))?
+        } else {
+            traced::serialize(|| list.whole(&page))?
+        };
         return Ok(respond::ok(accepted.format.content_type(), body));
     }
     let body = traced::serialize(|| Ok(list.stream(page)))?;
@@ -195,6 +209,20 @@ impl List {
         Ok(Some(list.finish(&api_version, kind).into()))
     }
 
+    /// To write it in another format takes longer than others should wait.
+    fn is_large(&self, page: &Page) -> bool {
+        let mut room = LARGE;
+        let mut fits = |entry: &Arc<Entry>| {
+            let rest = room.checked_sub(entry.value.len());
+            room = rest.unwrap_or_default();
+            rest.is_some()
+        };
+        !match &page.entries {
+            Some(entries) => entries.iter().all(&mut fits),
+            None => self.snapshot.range(&self.range).all(&mut fits),
+        }
+    }
+
     /// For formats that cannot be written piece by piece.
     fn whole(&self, page: &Page) -> Result<Bytes, Status> {
         let plain_objects = self.accepted.view == View::Whole && self.resource.custom.is_none();
@@ -227,7 +255,8 @@ impl List {
         let (out, end) = self.show().list_frame(page.metadata);
         let mut writer = Writer {
             list: self,
-            entries: page.entries.map(Vec::into_iter),
+            is_found: page.entries.is_some(),
+            step: page.entries.unwrap_or_default().into_iter(),
             out,
             end: Some(end),
             first: true,
@@ -250,8 +279,9 @@ impl List {
 
 struct Writer {
     list: List,
-    /// Found before, or taken from the snapshot as we go.
-    entries: Option<std::vec::IntoIter<Arc<Entry>>>,
+    /// All entries were found before; else they are taken from the snapshot as we go.
+    is_found: bool,
+    step: std::vec::IntoIter<Arc<Entry>>,
     out: Vec<u8>,
     /// Gone when all is written.
     end: Option<&'static [u8]>,
@@ -264,36 +294,37 @@ impl Writer {
         if !self.first {
             self.out.reserve(FRAME + FRAME / 8);
         }
+        let mut taken = 0;
+        // However large the objects are, no more than one of them goes beyond the frame.
         while self.out.len() < FRAME {
-            let step: Vec<_> = if let Some(entries) = &mut self.entries {
-                entries.by_ref().take(STEP).collect()
-            } else {
-                let after = self.list.after.as_deref();
-                let page = self.list.snapshot.page(&self.list.range, after, STEP);
-                if let Some(last) = page.entries.last() {
-                    self.list.after = Some(last.key.to_vec());
-                }
-                page.entries
-            };
-            if step.is_empty() {
+            let Some(entry) = self.next() else {
                 self.out.extend_from_slice(end);
                 self.end = None;
                 break;
-            }
-            if self.entries.is_some() {
-                step.iter().for_each(|it| self.add(it));
-                continue;
-            }
-            let mut taken = 0;
-            for entry in &step {
-                if self.list.filter.takes(&self.list.resource, entry) {
-                    self.add(entry);
-                    taken += 1;
-                }
-            }
-            self.list.listing.add(step.len(), taken);
+            };
+            self.add(&entry);
+            taken += 1;
+        }
+        if !self.is_found {
+            self.list.listing.add(0, taken);
         }
         Some(std::mem::take(&mut self.out).into())
+    }
+
+    fn next(&mut self) -> Option<Arc<Entry>> {
+        let Self { list, step, .. } = self;
+        if self.is_found {
+            return step.next();
+        }
+        loop {
+            if let Some(entry) = step.find(|it| list.filter.takes(&list.resource, it)) {
+                return Some(entry);
+            }
+            let page = list.snapshot.page(&list.range, list.after.as_deref(), STEP);
+            list.after = Some(page.entries.last()?.key.to_vec());
+            list.listing.add(page.entries.len(), 0);
+            *step = page.entries.into_iter();
+        }
     }
 
     fn add(&mut self, entry: &Entry) {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use json::{Object, Value, json};
 use meta::Status;
+pub(crate) use meta::object::{is_being_deleted, name, uid};
 
 use crate::catalog::Resource;
 use crate::pipeline::Ask;
@@ -21,20 +22,6 @@ pub(crate) fn metadata(object: &mut Value) -> Result<&mut Object, Status> {
     metadata
         .as_object_mut()
         .ok_or_else(|| Status::bad_request("metadata is not an object"))
-}
-
-pub(crate) fn name(object: &Value) -> &str {
-    object.str_at(&["metadata", "name"]).unwrap_or_default()
-}
-
-pub(crate) fn uid(object: &Value) -> &str {
-    object.str_at(&["metadata", "uid"]).unwrap_or_default()
-}
-
-pub(crate) fn is_deleting(object: &Value) -> bool {
-    object
-        .at(&["metadata", "deletionTimestamp"])
-        .is_some_and(|it| !it.is_null())
 }
 
 pub(crate) fn finalizers(object: &Value) -> &[Value] {

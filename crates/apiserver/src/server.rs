@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::header::HOST;
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -13,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -26,6 +28,8 @@ use crate::together::{Requests, Together};
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
 const IDLE: Duration = Duration::from_secs(90);
+/// After this much silence a client is asked whether it is there, as upstream.
+const KEEP_ALIVE: Duration = Duration::from_secs(180);
 /// Of a request's head, as Go's server takes.
 const HEAD: u32 = 1 << 20;
 /// Go counts bytes only; a reader needs a number.
@@ -84,7 +88,7 @@ async fn connection(
     acceptor: TlsAcceptor,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+    prepare(&stream, api.settings.request_timeout)?;
     let patience = tokio::time::sleep(api.settings.header_timeout);
     let mut patience = std::pin::pin!(patience);
     let stream = tokio::select! {
@@ -166,22 +170,65 @@ async fn connection(
     ended.map_err(io::Error::other)
 }
 
+/// Who went away without a word is noticed, and who takes nothing of what was asked for loses the connection after the
+/// time that a request may take. Upstream's server gives up on a request then.
+fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = SockRef::from(stream);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE))?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(patience))?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = patience;
+    Ok(())
+}
+
 /// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
 async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+    if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1
+    {
+        // RFC 9112, 3.2: those before us may have understood another one.
+        return with_code(StatusCode::BAD_REQUEST);
+    }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return api.answer(&caller, request).await;
     }
     let write = tokio::spawn(async move { api.answer(&caller, request).await });
-    write.await.unwrap_or_else(|_| {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
-    })
+    write
+        .await
+        .unwrap_or_else(|_| with_code(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+fn with_code(code: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = code;
+    response
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn who_takes_nothing_loses_the_connection() {
+        use tokio::io::AsyncWriteExt as _;
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let far = TcpStream::connect(listener.local_addr().unwrap()).await;
+        let (mut near, _) = listener.accept().await.unwrap();
+        prepare(&near, Duration::from_secs(1)).unwrap();
+        let write = async {
+            loop {
+                if let Err(error) = near.write_all(&[0; 1 << 16]).await {
+                    return error.kind();
+                }
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(90), write).await;
+        assert_eq!(ended, Ok(io::ErrorKind::TimedOut));
+        drop(far);
+    }
 
     /// Each request's future is allocated and moved: what a read does not need must not be in it.
     #[test]

@@ -218,7 +218,7 @@ fn refuse(
 
 /// An object that was waiting for its last finalizer, and has none any more.
 pub(crate) fn is_finished(resource: &Resource, object: &Value) -> bool {
-    if !object::is_deleting(object) || !object::finalizers(object).is_empty() {
+    if !object::is_being_deleted(object) || !object::finalizers(object).is_empty() {
         return false;
     }
     let grace = object
@@ -245,7 +245,7 @@ pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
 /// What a first deletion has to wait for: a definition goes after its objects.
 pub(crate) fn finalizer_on_delete(resource: &Resource, live: &Value) -> Option<Value> {
     let waits = resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && !object::is_deleting(live)
+        && !object::is_being_deleted(live)
         && !meta::object::has_finalizer(live, definition::CLEANUP);
     waits.then(|| definition::CLEANUP.into())
 }

@@ -118,8 +118,8 @@ fn allows(ask: &Ask<'_>) -> bool {
 
 /// Whether there is such a path at all, whatever is done there.
 pub(crate) fn exists(ask: &Ask<'_>) -> bool {
-    // The name of a list is that of its field selector.
-    let lists = matches!(ask.info.verb, Verb::List | Verb::Watch);
+    // The name of a list is that of its field selector, unless the verb stood in the path.
+    let lists = matches!(ask.info.verb, Verb::List | Verb::Watch) && !ask.info.by_prefix;
     let (named, whole) = (!ask.info.name.is_empty(), ask.info.namespace.is_empty());
     if ask.resource.namespaced {
         lists || !(named && whole)

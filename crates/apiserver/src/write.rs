@@ -299,7 +299,7 @@ impl<'a> Write<'a> {
             Err(store::Error::Conflict { current, .. }) => {
                 let mut status = Status::already_exists(&resource.group_resource(), name);
                 let current = current.and_then(|it| convert::parse(resource, &it.value).ok());
-                if current.is_some_and(|it| object::is_deleting(&it)) {
+                if current.is_some_and(|it| object::is_being_deleted(&it)) {
                     status.message = format!("object is being deleted: {}", status.message);
                 }
                 Err(status)

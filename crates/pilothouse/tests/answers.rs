@@ -2,13 +2,20 @@
 
 #[path = "answers/custom.rs"]
 mod custom;
+#[path = "answers/definitions.rs"]
+mod definitions;
+#[path = "answers/deletes.rs"]
+mod deletes;
+#[path = "answers/scale.rs"]
+mod scale;
+#[path = "answers/services.rs"]
+mod services;
 #[path = "answers/written.rs"]
 mod written;
 
 use std::time::Duration;
 
 use apiserver::incoming::RequestBody;
-use apiserver::local::Local;
 use apiserver::pipeline::Caller;
 use auth::User;
 use http_body_util::BodyExt as _;
@@ -121,55 +128,6 @@ async fn patches_that_cannot_be_read() {
     let list = local.merge_patch(&one, &json!([])).await;
     let text = "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}";
     refused(list, 400, text);
-}
-
-async fn delete(local: &Local, path: &str) -> Value {
-    local.delete(path, &Value::Null).await.unwrap()
-}
-
-#[tokio::test]
-async fn what_a_delete_answers() {
-    let server = Server::start().await;
-    let local = server.local();
-    let classes = "/apis/storage.k8s.io/v1/storageclasses";
-    let class = json!({"metadata": {"name": "c"}, "provisioner": "example.com/p"});
-    local.create(classes, &class).await.unwrap();
-    let last = delete(&local, &format!("{classes}/c")).await;
-    assert_eq!(last.str_at(&["kind"]), Some("StorageClass"));
-    local.create(MAPS, &map(&json!({}))).await.unwrap();
-    let options = json!({"preconditions": {"uid": "z"}});
-    let other = local.delete(&format!("{MAPS}/a"), &options).await;
-    let status = other.expect_err("another uid");
-    let begin = "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (z) does not match";
-    assert!(status.message.starts_with(begin), "{status}");
-    let last = delete(&local, &format!("{MAPS}/a")).await;
-    assert_eq!(last.str_at(&["status"]), Some("Success"));
-}
-
-/// Whoever watches sees a pod's time come before it is gone.
-#[tokio::test]
-async fn a_pod_that_goes_at_once() {
-    let server = Server::start().await;
-    let local = server.local();
-    let pods = "/api/v1/namespaces/default/pods";
-    let account = "/api/v1/namespaces/default/serviceaccounts/default";
-    while local.get(account).await.is_err() {
-        tokio::task::yield_now().await;
-    }
-    let pod =
-        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
-    let pod = local.create(pods, &pod).await.unwrap();
-    let version = pod.str_at(&["metadata", "resourceVersion"]).unwrap();
-    let path = format!("{pods}?watch=true&resourceVersion={version}");
-    let mut watch = local.watch(&path).await.unwrap();
-    let last = delete(&local, &format!("{pods}/p")).await;
-    let stamp = &["metadata", "deletionTimestamp"];
-    assert!(last.str_at(stamp).is_some());
-    let (kind, object) = watch.next().await.unwrap();
-    assert_eq!(kind, "MODIFIED");
-    assert!(object.str_at(stamp).is_some());
-    let (kind, _) = watch.next().await.unwrap();
-    assert_eq!(kind, "DELETED");
 }
 
 #[tokio::test]
@@ -333,59 +291,6 @@ async fn what_is_asked_for_in_the_wrong_way() {
     assert_eq!(rows.map(Vec::len), Some(1), "{body:?}");
 }
 
-/// The manager of a Scale's replicas is that of the object's.
-#[tokio::test]
-async fn a_scale_is_owned() {
-    let server = Server::start().await;
-    let local = server.local();
-    let path = "/apis/apps/v1/namespaces/default/replicasets";
-    let set = json!({"metadata": {"name": "r"}, "spec": {
-        "replicas": 1,
-        "selector": {"matchLabels": {"a": "b"}},
-        "template": {
-            "metadata": {"labels": {"a": "b"}},
-            "spec": {"containers": [{"name": "c", "image": "i"}]},
-        },
-    }});
-    local.create(path, &set).await.unwrap();
-    let scale = format!("{path}/r/scale");
-    let wanted = json!({
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": {"name": "r"},
-        "spec": {"replicas": 3},
-    });
-    let body = json::to_vec(&wanted);
-    let request = http::Request::builder()
-        .method("PATCH")
-        .uri(format!("{scale}?fieldManager=other"))
-        .header("content-type", "application/apply-patch+yaml");
-    let (parts, ()) = request.body(()).unwrap().into_parts();
-    let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
-    let body = RequestBody::Bytes(body.into());
-    let response = local.api().handle(&caller, parts, body).await;
-    assert_eq!(response.status().as_u16(), 409);
-    let Ok(body) = response.into_body().collect().await;
-    let body = json::parse(&body.to_bytes()).unwrap();
-    let text = "Apply failed with 1 conflict: conflict with \"testkit\" using autoscaling/v1: .spec.replicas";
-    assert_eq!(body.str_at(&["message"]), Some(text));
-
-    local.apply(&scale, &wanted, "other").await.unwrap();
-    let set = local.get(&format!("{path}/r")).await.unwrap();
-    assert_eq!(set.at(&["spec", "replicas"]), Some(&json!(3)));
-    let entries = meta::object::managed_fields(&set);
-    let other = entries
-        .iter()
-        .find(|it| it.str_at(&["manager"]) == Some("other"));
-    let fields = other.and_then(|it| it.get("fieldsV1"));
-    assert_eq!(fields, Some(&json!({"f:spec": {"f:replicas": {}}})));
-    let before = entries
-        .iter()
-        .find(|it| it.str_at(&["manager"]) == Some("testkit"));
-    let before = before.and_then(|it| it.at(&["fieldsV1", "f:spec", "f:replicas"]));
-    assert_eq!(before, None);
-}
-
 /// As with etcd's compaction: the rest of an old list can be had, as it is now.
 #[tokio::test]
 async fn a_list_goes_on_after_its_past_is_gone() {
@@ -494,159 +399,6 @@ async fn evictions_are_counted() {
     assert_eq!(left, Some(&json!(0)));
     assert!(budget.at(&["status", "disruptedPods", "one"]).is_some());
     refused(evict("two").await, 429, refusal);
-}
-
-const SERVICES: &str = "/api/v1/namespaces/default/services";
-
-fn service(name: &str, spec: &Value) -> Value {
-    let mut all = json!({"selector": {"a": "b"}, "ports": [{"port": 80}]});
-    if let (Some(into), Some(more)) = (all.as_object_mut(), spec.as_object()) {
-        for (key, value) in more.iter() {
-            into.insert(key.clone(), value.clone());
-        }
-    }
-    json!({"metadata": {"name": name}, "spec": all})
-}
-
-#[tokio::test]
-async fn services_are_given_what_there_is() {
-    let server = Server::start().await;
-    let local = server.local();
-    let cases = [
-        (
-            json!({"ipFamilyPolicy": "RequireDualStack"}),
-            "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not configured for dual-stack services",
-        ),
-        (
-            json!({"ipFamilies": ["IPv6"]}),
-            "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
-        ),
-        (
-            json!({"ipFamilies": ["IPv4", "IPv6"]}),
-            "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
-        ),
-        (
-            json!({"type": "NodePort", "ports": [{"name": "a", "port": 80, "nodePort": 30556}, {"name": "b", "port": 81, "nodePort": 30556}]}),
-            "spec.ports[1].nodePort: Invalid value: 30556: provided port is already allocated",
-        ),
-        (
-            json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 100_000}]}),
-            "spec.ports[0].nodePort: Invalid value: 100000: provided port is not in the valid range. The range of valid ports is 30000-32767",
-        ),
-        (
-            json!({"type": "ExternalName", "externalName": "a.b", "clusterIP": "10.96.1.1"}),
-            "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
-        ),
-    ];
-    for (spec, why) in cases {
-        let text = format!("Service \"s\" is invalid: {why}");
-        let answer = local.create(SERVICES, &service("s", &spec)).await;
-        refused(answer, 422, &text);
-    }
-    let made = async |spec: Value| {
-        let made = local.create(SERVICES, &service("s", &spec)).await.unwrap();
-        let one = format!("{SERVICES}/s");
-        local.delete(&one, &Value::Null).await.unwrap();
-        made.get("spec").cloned().unwrap()
-    };
-    let spec = made(json!({"ipFamilyPolicy": "PreferDualStack"})).await;
-    assert_eq!(spec.get("ipFamilies"), Some(&json!(["IPv4"])));
-    let spec = made(json!({"clusterIP": "None", "selector": null})).await;
-    assert_eq!(spec.get("ipFamilies"), Some(&json!(["IPv4", "IPv6"])));
-    let shared = json!({"type": "NodePort", "ports": [{"name": "a", "port": 53, "nodePort": 30557}, {"name": "b", "port": 53, "protocol": "UDP", "nodePort": 30557}]});
-    made(shared).await;
-    // A port for health checks comes with the Service, and goes with it.
-    let checked = json!({"type": "LoadBalancer", "externalTrafficPolicy": "Local"});
-    let spec = made(checked).await;
-    let port = spec.get("healthCheckNodePort").and_then(Value::as_i64);
-    assert!(port.is_some_and(|it| it >= 30000), "{spec}");
-    let wanted = json!({"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 30777});
-    let taken = service("s", &wanted);
-    local.create(SERVICES, &taken).await.unwrap();
-    let again = local.create(SERVICES, &service("t", &wanted)).await;
-    let text = "Internal error occurred: failed to allocate requested HealthCheck NodePort 30777: provided port is already allocated";
-    refused(again, 500, text);
-}
-
-#[tokio::test]
-async fn services_keep_what_they_were_given() {
-    let server = Server::start().await;
-    let local = server.local();
-    let spec = json!({"type": "NodePort", "ports": [{"name": "web", "port": 80}]});
-    let made = local.create(SERVICES, &service("s", &spec)).await.unwrap();
-    let port = |it: &Value| {
-        let ports = it.at(&["spec", "ports"]).and_then(Value::as_array);
-        let first = ports.and_then(|it| it.first());
-        first.and_then(|it| it.get("nodePort")).cloned()
-    };
-    // Another port by the same name, from a client that knows no node ports.
-    let moved = json!({"type": "NodePort", "ports": [{"name": "web", "port": 8080}]});
-    let one = format!("{SERVICES}/s");
-    let changed = local.update(&one, &service("s", &moved)).await.unwrap();
-    assert!(port(&made).is_some());
-    assert_eq!(port(&changed), port(&made));
-    let ip = |it: &Value| it.at(&["spec", "clusterIP"]).cloned();
-    assert_eq!(ip(&changed), ip(&made));
-    let headless = json!({"clusterIP": "None"});
-    let made = service("h", &headless);
-    local.create(SERVICES, &made).await.unwrap();
-    let open = service("h", &json!({}));
-    let one = format!("{SERVICES}/h");
-    let kept = local.update(&one, &open).await.unwrap();
-    assert_eq!(ip(&kept), Some(json!("None")));
-}
-
-#[tokio::test]
-async fn definitions_are_looked_at() {
-    let server = Server::start().await;
-    let local = server.local();
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    let definition = |property: Value, fields: Value| {
-        json!({
-            "metadata": {"name": "things.example.com"},
-            "spec": {
-                "group": "example.com",
-                "scope": "Namespaced",
-                "names": {"plural": "things", "kind": "Thing"},
-                "versions": [{
-                    "name": "v1",
-                    "served": true,
-                    "storage": true,
-                    "selectableFields": fields,
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": property}}}}},
-                }],
-            },
-        })
-    };
-    let at = "spec.validation.openAPIV3Schema.properties[spec].properties[a]";
-    let text = json!({"type": "string"});
-    let cases = [
-        (
-            definition(json!({"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"}), json!([])),
-            format!("{at}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set"),
-        ),
-        // Not structural, but that is not what is wrong with it.
-        (
-            definition(json!({"$ref": "#/x"}), json!([])),
-            format!("{at}.$ref: Forbidden: $ref is not supported"),
-        ),
-        (
-            definition(text.clone(), json!([{"jsonPath": ".spec.b"}])),
-            "spec.selectableFields[0].jsonPath: Invalid value: \".spec.b\": is an invalid path: does not refer to a valid field".to_owned(),
-        ),
-        (
-            definition(text.clone(), json!([{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.a"}, {"jsonPath": ".spec"}])),
-            "[spec.selectableFields[1].jsonPath: Duplicate value: \".spec.a\", spec.selectableFields[2].jsonPath: Invalid value: \".spec\": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.]".to_owned(),
-        ),
-    ];
-    for (object, why) in cases {
-        let text = format!(
-            "CustomResourceDefinition.apiextensions.k8s.io \"things.example.com\" is invalid: {why}"
-        );
-        refused(local.create(definitions, &object).await, 422, &text);
-    }
-    let fine = definition(text, json!([{"jsonPath": ".spec.a"}]));
-    local.create(definitions, &fine).await.unwrap();
 }
 
 #[tokio::test]

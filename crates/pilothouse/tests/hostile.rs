@@ -23,6 +23,8 @@ mod kubelets;
 mod paths;
 #[path = "hostile/pods.rs"]
 mod pods;
+#[path = "hostile/readers.rs"]
+mod readers;
 #[path = "hostile/tokens.rs"]
 mod tokens;
 #[path = "hostile/watches.rs"]

@@ -135,7 +135,7 @@ impl Change for Bind<'_> {
                 ),
             ));
         }
-        if object::is_deleting(live) {
+        if object::is_being_deleted(live) {
             return conflict(format!(
                 "pod {} is being deleted, cannot be assigned to a host",
                 self.name

@@ -84,7 +84,8 @@ async fn once(
     let pod = api
         .find("", "pods", &ask.info.namespace, name)
         .ok_or_else(|| ask.not_found())?;
-    let pending = pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_deleting(&pod);
+    let pending =
+        pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_being_deleted(&pod);
     let mut spared = None;
     if budget::covers(&pod) {
         spared = budget::take(api, ask, &pod, write_options.dry_run).await?;

@@ -89,9 +89,8 @@ async fn reviewed(
 }
 
 async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
-    let faults = review::validate_access(kind, review);
-    if !faults.is_empty() {
-        let errors: Vec<_> = faults.iter().map(crate::faults::error).collect();
+    let errors = review::validate_access(kind, review);
+    if !errors.is_empty() {
         // Upstream names the group alone.
         let group = meta::gvk::GroupKind::new(&*ask.resource.group, "");
         return Err(Status::invalid(&group, "", &errors));

@@ -56,14 +56,10 @@ async fn sign(
         return Err(Status::internal("this server signs no tokens"));
     };
     let spec = request.get("spec").cloned().unwrap_or_default();
-    let faults = validate_token_request(&spec);
-    if !faults.is_empty() {
-        let errors = faults.iter().map(crate::faults::error);
-        return Err(Status::invalid(
-            &GroupKind::new(&*kind.group, &*kind.kind),
-            "",
-            &errors.collect::<Vec<_>>(),
-        ));
+    let errors = validate_token_request(&spec);
+    if !errors.is_empty() {
+        let kind = GroupKind::new(&*kind.group, &*kind.kind);
+        return Err(Status::invalid(&kind, "", &errors));
     }
     let asked = spec.get("audiences").and_then(Value::as_array);
     let asked = asked.into_iter().flatten().filter_map(Value::as_str);

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use json::{Object, Value};
+use meta::field::Error;
 use meta::selector::{FieldSelector, LabelSelector};
 
 use crate::authorizer::{Decision, Verdict};
-use crate::fault::Fault;
 use crate::rbac::strings;
 use crate::{Attributes, User};
 
@@ -166,14 +166,14 @@ fn printed(attributes: &Value) -> Value {
 }
 
 /// What is wrong with a review, by its kind.
-pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
+pub fn validate_access(kind: &str, review: &Value) -> Vec<Error> {
     let null = Value::Null;
     let spec = review.get("spec").unwrap_or(&null);
     let part = |key| spec.get(key).filter(|it| !it.is_null());
     let (resource, path) = (part("resourceAttributes"), part("nonResourceAttributes"));
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if resource.is_some() == path.is_some() {
-        faults.push(Fault::invalid(
+        errors.push(Error::invalid(
             "spec",
             path.map(printed).unwrap_or_default(),
             "exactly one of nonResourceAttributes or resourceAttributes must be specified",
@@ -185,7 +185,7 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
         && strings(spec.get("groups")).is_empty()
     {
         let detail = "at least one of user or group must be specified";
-        faults.push(Fault::invalid("spec.user", "", detail));
+        errors.push(Error::invalid("spec.user", "", detail));
     }
     for key in ["fieldSelector", "labelSelector"] {
         if let Some(selector) = resource
@@ -196,14 +196,14 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
             let raw = text(selector, "rawSelector");
             let requirements = selector.get("requirements").and_then(Value::as_array);
             match (raw.is_empty(), requirements.is_none_or(Vec::is_empty)) {
-                (false, false) => faults.push(Fault::invalid(
-                    &format!("{field}.rawSelector"),
+                (false, false) => errors.push(Error::invalid(
+                    format_args!("{field}.rawSelector"),
                     raw,
                     "may not specified at the same time as requirements",
                 )),
-                (true, true) => faults.push(Fault::required(
-                    &format!("{field}.requirements"),
-                    &format!("when {field} is specified, requirements or rawSelector is required"),
+                (true, true) => errors.push(Error::required(
+                    format_args!("{field}.requirements"),
+                    format!("when {field} is specified, requirements or rawSelector is required"),
                 )),
                 _ => {}
             }
@@ -227,7 +227,7 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
         } else {
             "must be empty"
         };
-        faults.push(Fault::invalid("metadata", metadata.clone(), detail));
+        errors.push(Error::invalid("metadata", metadata.clone(), detail));
     }
     if local {
         let own = review
@@ -238,7 +238,7 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
             .filter(|it| it != own)
         {
             let field = "spec.resourceAttributes.namespace";
-            faults.push(Fault::invalid(
+            errors.push(Error::invalid(
                 field,
                 found,
                 "must match metadata.namespace",
@@ -246,12 +246,12 @@ pub fn validate_access(kind: &str, review: &Value) -> Vec<Fault> {
         }
         if let Some(path) = path {
             let detail = "disallowed on this kind of request";
-            faults.push(Fault::invalid(
+            errors.push(Error::invalid(
                 "spec.nonResourceAttributes",
                 printed(path),
                 detail,
             ));
         }
     }
-    faults
+    errors
 }

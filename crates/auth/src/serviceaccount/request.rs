@@ -1,8 +1,7 @@
 //! How long a `TokenRequest`'s token lives.
 
 use json::Value;
-
-use crate::fault::Fault;
+use meta::field::Error;
 
 const DEFAULT_EXPIRATION: i64 = 3600;
 /// Ten minutes.
@@ -24,12 +23,12 @@ pub struct Expiration {
 }
 
 /// What is wrong with the spec of a `TokenRequest`; it is defaulted already.
-pub fn validate_token_request(spec: &Value) -> Vec<Fault> {
+pub fn validate_token_request(spec: &Value) -> Vec<Error> {
     if let Some(found) = spec.get("attestations")
         && found.as_object().is_some_and(|it| !it.is_empty())
     {
         let detail = "attestations may only be specified with a webhook bound object reference";
-        return vec![Fault::invalid("spec.attestations", found.clone(), detail)];
+        return vec![Error::invalid("spec.attestations", found.clone(), detail)];
     }
     let seconds = spec.get("expirationSeconds").and_then(Value::as_i64);
     let seconds = seconds.unwrap_or(DEFAULT_EXPIRATION);
@@ -40,7 +39,7 @@ pub fn validate_token_request(spec: &Value) -> Vec<Fault> {
     } else {
         return Vec::new();
     };
-    vec![Fault::invalid("spec.expirationSeconds", seconds, detail)]
+    vec![Error::invalid("spec.expirationSeconds", seconds, detail)]
 }
 
 /// `max` is the server's `--service-account-max-token-expiration`, zero for none.

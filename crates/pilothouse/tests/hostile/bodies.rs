@@ -28,7 +28,7 @@ async fn bodies_that_are_no_objects_are_refused() {
         400,
         "",
     );
-    for kind in ["application/xml", "application/cbor", "text/plain"] {
+    for kind in ["application/xml", "application/cbor", "text/plain", ";;"] {
         refused(
             &client.admin("POST", MAPS, kind, b"{}"),
             415,

@@ -69,6 +69,10 @@ async fn other_methods_and_other_ages() {
         old.starts_with("HTTP/1.0 200") && old.ends_with("ok"),
         "{old}"
     );
+    for hosts in ["", "Host: a\r\nHost: b\r\n"] {
+        let head = format!("GET /livez HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+        assert_eq!(split(&client.raw(head.as_bytes())).0, 400, "{hosts}");
+    }
     let two = client.raw(
         b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz?verbose HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     );

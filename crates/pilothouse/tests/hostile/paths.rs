@@ -28,7 +28,13 @@ async fn paths_lead_nowhere_else() {
         NONE,
     );
     says(&client.get("/api/v1/nothings"), 404, NONE);
-    assert_eq!(client.get("//api/v1/namespaces").0, 404);
+    says(&client.get("/api/v1/watch/configmaps/a"), 404, NONE);
+    for path in ["//api/v1/namespaces", "//api/v1", "/livez/", "/metrics/"] {
+        assert_eq!(client.get(path), (404, "404 page not found\n".to_owned()));
+    }
+    for path in ["/api/", "/apis/apps/", "/version/"] {
+        assert_eq!(client.get(path).0, 200, "{path}");
+    }
     assert_eq!(client.get("/apis/no.such/v1/things").0, 404);
     assert_eq!(
         client

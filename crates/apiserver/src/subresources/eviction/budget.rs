@@ -19,7 +19,7 @@ const MAX_DISRUPTED: usize = 2000;
 /// Whether budgets have a say: the pod runs, or may.
 pub(super) fn covers(pod: &Value) -> bool {
     let phase = pod.str_at(&["status", "phase"]).unwrap_or_default();
-    !matches!(phase, "Succeeded" | "Failed" | "Pending") && !object::is_deleting(pod)
+    !matches!(phase, "Succeeded" | "Failed" | "Pending") && !object::is_being_deleted(pod)
 }
 
 /// Takes the pod from the budget that covers it. A pod that does not count as healthy is not taken from it: then the

@@ -404,11 +404,7 @@ fn pods<'a>(user: &'a User, verb: &'a str) -> Attributes<'a> {
         .name("foo")
 }
 
-fn allowed(
-    user: &User,
-    constraint: &str,
-    found: Result<Impersonated, Forbidden>,
-) {
+fn allowed(user: &User, constraint: &str, found: Result<Impersonated, Forbidden>) {
     let found = found.expect("allowed");
     assert_eq!((&found.user, &*found.constraint), (user, constraint));
 }

@@ -67,14 +67,15 @@ fn missing(pod: &Value, node: &Value) -> Vec<String> {
     let mut requests = Amounts::of_pod(pod, "requests");
     requests.add(&Amounts::of(pod, &["spec", "overhead"]));
     let allocatable = Amounts::of(node, &["status", "allocatable"]);
-    let units: [(&str, fn(&Quantity) -> i64); 2] =
-        [("cpu", Quantity::milli_value), ("memory", Quantity::value)];
     let none = || Quantity::new(0, Format::DecimalSI);
     let mut missing = Vec::new();
-    for (name, number) in units {
+    for name in ["cpu", "memory"] {
         let there = allocatable.get(name).cloned().unwrap_or_else(none);
         if let Some(wanted) = requests.get(name).filter(|it| **it > there) {
-            let (wanted, there) = (number(wanted), number(&there));
+            let (wanted, there) = match name {
+                "cpu" => (wanted.milli_value(), there.milli_value()),
+                _ => (wanted.value(), there.value()),
+            };
             missing.push(format!("{name}, requested: {wanted}, allocatable: {there}"));
         }
     }

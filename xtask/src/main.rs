@@ -20,7 +20,7 @@ cargo xtask COMMAND
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
   bench-build   side by side with kubectl or kustomize: the same for building kustomizations [arguments of bench-build]
-  recording     builds with and without recording of usage, in turns: prints the ratio of their times [ROUNDS, default 200]
+  recording     builds with and without recording of usage, in turns: prints what they differ in, and what is noise [ROUNDS, default 200]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
 

@@ -178,17 +178,14 @@ pub(crate) fn distinct_owners(object: &mut Value) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let (mut kept, mut twice) = (Vec::with_capacity(owners.len()), Vec::new());
-    let mut uids = HashSet::new();
-    for owner in owners.drain(..) {
-        let uid = owner.str_at(&["uid"]).unwrap_or_default().to_owned();
-        if !uids.insert(uid.clone()) && kept.contains(&owner) {
-            twice.push(uid);
-        } else {
-            kept.push(owner);
+    let (mut seen, mut twice) = (HashSet::new(), Vec::new());
+    owners.retain(|owner| {
+        let is_new = seen.insert(json::to_string(owner));
+        if !is_new {
+            twice.push(owner.str_at(&["uid"]).unwrap_or_default().to_owned());
         }
-    }
-    *owners = kept;
+        is_new
+    });
     twice
 }
 

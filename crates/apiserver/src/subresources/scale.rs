@@ -228,10 +228,11 @@ impl Change for SetScale<'_> {
         let version = scale
             .str_at(&["metadata", "resourceVersion"])
             .unwrap_or_default();
-        if !version.is_empty() {
+        let named = !matches!(version, "" | "0");
+        if named {
             object::metadata(&mut new)?.insert("resourceVersion", version);
         }
-        let exact = !version.is_empty() && matches!(self.how, How::Replace(_));
+        let exact = named && matches!(self.how, How::Replace(_));
         Ok(Changed {
             object: new,
             managed: true,

@@ -281,7 +281,9 @@ impl Writer {
                 break;
             }
             if self.entries.is_some() {
-                step.iter().for_each(|it| self.add(it));
+                for entry in &step {
+                    self.add(entry);
+                }
                 continue;
             }
             let mut taken = 0;

@@ -90,7 +90,7 @@ fn nonsense() {
             [&ok[..], b"transfer-encoding: chunked\r\n\r\nzz\r\n"].concat(),
         ),
         ("settings, and the end", settings.clone()),
-        ("a frame that is too large", frame(0, 0, 1, &[0; 40000])),
+        ("a frame that is too large", frame(0, 0, 1, &vec![0; 40000])),
         (
             "an answer without a status",
             [&settings[..], &headers, &frame(0, 1, 1, b"\0\0\0\0\0")].concat(),
@@ -138,7 +138,7 @@ fn endless() {
     let http = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\n".to_vec();
     let large = [&http[..], b"content-length: 268435456\r\n\r\n"].concat();
     let chunked = [&http[..], b"transfer-encoding: chunked\r\n\r\n"].concat();
-    let chunk = [&b"10000\r\n"[..], &[b'x'; 0x10000], b"\r\n"].concat();
+    let chunk = [&b"10000\r\n"[..], &vec![b'x'; 0x10000][..], b"\r\n"].concat();
     let header = [&b"x-a: "[..], &[b'x'; 8000], b"\r\n"].concat();
     let h2 = [frame(4, 0, 0, &[]), frame(1, 0, 1, &[0x88])].concat();
     // A header that goes on and on: a literal of 16 KiB in each frame, none of which is the last.

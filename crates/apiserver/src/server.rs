@@ -220,7 +220,7 @@ mod tests {
         prepare(&near, Duration::from_secs(1)).unwrap();
         let write = async {
             loop {
-                if let Err(error) = near.write_all(&[0; 1 << 16]).await {
+                if let Err(error) = near.write_all(&[0; 1 << 12]).await {
                     return error.kind();
                 }
             }

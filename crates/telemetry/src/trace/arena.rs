@@ -345,14 +345,11 @@ impl Arena {
     /// The one of the request before if it is alike: memory that one thread allocates and another frees costs more than
     /// all the rest.
     pub(super) fn described<D: Describe + Default>(&mut self) -> &mut D {
-        let is_alike = |it: &Box<dyn Describe>| (&**it as &dyn Any).is::<D>();
-        if !self.describe.as_ref().is_some_and(is_alike) {
+        let is_alike = |it: &dyn Any| it.is::<D>();
+        if !self.describe.as_deref().is_some_and(|it| is_alike(it)) {
             self.describe = Some(Box::<D>::default());
         }
-        let describe: Option<&mut dyn Any> = match &mut self.describe {
-            Some(it) => Some(&mut **it),
-            None => None,
-        };
+        let describe = self.describe.as_deref_mut().map(|it| it as &mut dyn Any);
         let describe = describe.and_then(|it| it.downcast_mut());
         describe.expect("one of this type was just put there")
     }

@@ -3,7 +3,7 @@
 use json::{Value, json};
 use testkit::server::Server;
 
-use crate::{refused, send};
+use super::{refused, send};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";

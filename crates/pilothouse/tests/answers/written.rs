@@ -3,7 +3,7 @@
 use json::{Value, json};
 use testkit::server::Server;
 
-use crate::{MAPS, map, refused, send};
+use super::{MAPS, map, refused, send};
 
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE: &str = "application/merge-patch+json";

@@ -7,8 +7,8 @@ use crate::document::document;
 use crate::spool::Spool;
 use crate::{Build, Decision, Error, NOTICE, Plan, Surroundings, Why, decide};
 
-/// Puts the build into the spool and has somebody else send it, unless somebody is at it anyway. Whatever goes wrong, the build is none the worse: what
-/// the user must know is written to `stderr`.
+/// Puts the build into the spool and has somebody else send it, unless somebody is at it anyway. Whatever goes wrong,
+/// the build is none the worse: what the user must know is written to `stderr`.
 pub fn record(
     build: &Build,
     surroundings: &Surroundings<'_>,

@@ -2,8 +2,7 @@
 
 use kustomize::{Alone, Memory, Options, build};
 
-const MAP: &str =
-    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    x: \"1\"\ndata:\n  b: c\n";
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels:\n    x: \"1\"\ndata:\n  b: c\n";
 
 /// The text of a build, or its error.
 fn built(kustomization: &str) -> String {
@@ -35,7 +34,8 @@ fn a_patch_that_replaces_a_whole_resource_does_nothing() {
 
 #[test]
 fn replacements_are_shown_under_the_name_of_a_field_of_go() {
-    let error = built("resources: [map.yaml]\nreplacements:\n- path: r.yaml\n  source: {kind: X}\n");
+    let error =
+        built("resources: [map.yaml]\nreplacements:\n- path: r.yaml\n  source: {kind: X}\n");
     assert_eq!(
         error,
         "trouble configuring builtin ReplacementTransformer with config: `\nReplacements:\n- path: r.yaml\n  source:\n    kind: X\n`: cannot specify both path and inline replacement"

@@ -124,13 +124,15 @@ async fn owners_are_named_once() {
 
 #[tokio::test]
 async fn lists_and_pages_of_a_version() {
+    // Nobody else makes any.
+    const SECRETS: &str = "/api/v1/namespaces/default/secrets";
     let server = Server::start().await;
     let local = server.local();
     let mut versions = Vec::new();
     for name in ["a", "b", "c"] {
         let made = local
             .create(
-                MAPS,
+                SECRETS,
                 &json!({"metadata": {"name": name, "labels": {"l": "l"}}}),
             )
             .await
@@ -139,7 +141,7 @@ async fn lists_and_pages_of_a_version() {
     }
     // The third was not there yet.
     let path = format!(
-        "{MAPS}?labelSelector=l&limit=5&resourceVersion={}",
+        "{SECRETS}?labelSelector=l&limit=5&resourceVersion={}",
         versions[1]
     );
     assert_eq!(local.items(&path).await.unwrap().len(), 2);
@@ -148,13 +150,13 @@ async fn lists_and_pages_of_a_version() {
     let (_, _, list) = send(
         &server,
         "DELETE",
-        &format!("{MAPS}?limit=1"),
+        &format!("{SECRETS}?limit=1"),
         "application/json",
         b"",
     )
     .await;
     let remaining = list.at(&["metadata", "remainingItemCount"]);
-    let left = local.items(MAPS).await.unwrap().len();
+    let left = local.items(SECRETS).await.unwrap().len();
     assert_eq!(remaining.and_then(Value::as_i64), i64::try_from(left).ok());
 }
 

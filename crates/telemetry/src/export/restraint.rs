@@ -1,13 +1,13 @@
 //! How much of a busy machine an exporter may take.
 //!
 //! Encoding and sending traces takes time. On a machine with processors to spare that is nobody's loss. On one that is
-//! busy it would be the requests': there an exporter works for a twenty-fifth of the time once it has used up what it
-//! saved, and what waits too long for it is dropped and counted.
+//! busy it would be the requests': there an exporter takes a two-hundredth of what all processors have once it has used
+//! up what it saved, and what waits too long for it is dropped and counted.
 
 use std::time::{Duration, Instant};
 
-/// Of so much time, an exporter may work for one part.
-const PARTS: u32 = 25;
+/// Of so much time of all processors, an exporter may have one part.
+const PARTS: u32 = 200;
 /// The most that it saves for when there is much to do.
 const SAVED: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(500);
@@ -16,6 +16,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(super) struct Restraint {
+    /// Of so much time, it may work for one part.
+    parts: u32,
     worked: Duration,
     at: Instant,
     saved: Duration,
@@ -28,7 +30,11 @@ impl Restraint {
     /// For the current thread.
     pub(super) fn new() -> Self {
         let now = Instant::now();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let processors = u32::try_from(processors).unwrap_or(PARTS);
         Self {
+            // Even where there are very many, this is one thread.
+            parts: (PARTS / processors).max(4),
             worked: worked(),
             at: now,
             saved: SAVED,
@@ -45,7 +51,7 @@ impl Restraint {
         let just = worked.saturating_sub(std::mem::replace(&mut self.worked, worked));
         let overdrawn = self.spend(passed, just);
         if self.is_busy() {
-            (overdrawn * PARTS).min(LONGEST)
+            (overdrawn * self.parts).min(LONGEST)
         } else {
             Duration::ZERO
         }
@@ -53,7 +59,7 @@ impl Restraint {
 
     /// By how much the work of some time was more than there was for it.
     fn spend(&mut self, passed: Duration, worked: Duration) -> Duration {
-        let saved = (self.saved + passed / PARTS).min(SAVED);
+        let saved = (self.saved + passed / self.parts).min(SAVED);
         self.saved = saved.saturating_sub(worked);
         worked.saturating_sub(saved)
     }
@@ -152,6 +158,7 @@ mod tests {
     fn what_was_saved_is_spent_first() {
         let ms = Duration::from_millis;
         let mut restraint = Restraint::new();
+        restraint.parts = 25;
         assert_eq!(restraint.spend(ms(0), ms(15)), ms(0));
         assert_eq!(restraint.spend(ms(0), ms(15)), ms(10));
         assert_eq!(restraint.spend(ms(100), ms(5)), ms(1));

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let (held, buckets, plain) = (total.with(&LABELS), taken.with(&LABELS), AtomicU64::new(0));
     let mut sides: Vec<(&str, Box<dyn FnMut()>)> = vec![
         ("an atomic addition", {
-            Box::new(move || drop(black_box(plain.fetch_add(1, Ordering::Relaxed))))
+            Box::new(move || _ = black_box(plain.fetch_add(1, Ordering::Relaxed)))
         }),
         ("a counter, held", Box::new(move || black_box(&held).inc())),
         (
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
             "a counter, looked up",
             Box::new(move || total.with(black_box(&LABELS)).inc()),
         ),
-        ("the clock", Box::new(|| drop(black_box(Timer::start())))),
+        ("the clock", Box::new(|| _ = black_box(Timer::start()))),
     ];
     let mut least = vec![f64::MAX; sides.len()];
     for _ in 0..ROUNDS {

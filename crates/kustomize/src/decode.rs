@@ -273,6 +273,21 @@ impl Decode for Value {
     }
 }
 
+/// Any map.
+impl Decode for json::Object {
+    fn go_type() -> String {
+        "map[string]interface {}".into()
+    }
+
+    fn decode(&mut self, value: &Value, context: &mut Context) {
+        match value {
+            Value::Null => {}
+            Value::Object(object) => *self = object.clone(),
+            other => context.mismatch::<Self>(other),
+        }
+    }
+}
+
 impl<T: Decode> Decode for Option<T> {
     fn go_type() -> String {
         T::go_type()

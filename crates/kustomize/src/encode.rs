@@ -78,6 +78,16 @@ impl Encode for Strings {
     }
 }
 
+impl Encode for json::Object {
+    fn encode(&self) -> Value {
+        Value::Object(self.clone()).encode()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
 /// Anything. Go reads all numbers in it as floats.
 impl Encode for Value {
     fn encode(&self) -> Value {

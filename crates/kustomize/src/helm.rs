@@ -122,8 +122,11 @@ impl Inflater<'_> {
         self.chart.values_file = path;
         let output = self.helm(&self.template())?;
         let text = String::from_utf8_lossy(&output);
-        let mut map = factory::map_from_text(&text)
-            .map_err(|error| error.wrap("could not parse bytes into resource map"))?;
+        let mut map = factory::map_from_text(&text).map_err(|error| {
+            let is_yaml = !error.to_string().contains("MalformedYAMLError");
+            let read = if is_yaml { "rnode slice" } else { "bytes" };
+            error.wrap(format!("could not parse {read} into resource map"))
+        })?;
         for resource in map.raw_list_mut() {
             resource
                 .node
@@ -196,7 +199,7 @@ impl Inflater<'_> {
     }
 
     fn values(&self) -> Result<Vec<u8>> {
-        let inline = self.chart.values_inline.as_ref().and_then(Value::as_object);
+        let inline = self.chart.values_inline.as_ref();
         let Some(inline) = inline.filter(|it| !it.is_empty()) else {
             return self.loader.load(&self.chart.values_file);
         };
@@ -205,7 +208,16 @@ impl Inflater<'_> {
             return Ok(yaml::value_to_string(&inline).into_bytes());
         }
         let text = self.loader.load_text(&self.chart.values_file)?;
-        let own = parse_document(&text).wrap("could not parse values file into rnode")?;
+        let what = match yaml::parse_first(text.as_bytes()) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some("EOF".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(what) = what {
+            let what = format!("could not parse values file into rnode: {what}");
+            return Err(Error::new(what));
+        }
+        let own = parse_document(&text)?;
         let own = own.unwrap_or_else(crate::node::Node::map);
         let given = from_patched(&inline);
         let (mut base, patch) = if self.chart.values_merge == "merge" {

@@ -100,6 +100,13 @@ impl Count for i64 {
 }
 
 /// The user's own, whose keys are nobody's business.
+impl Count for json::Object {
+    fn count(&self, trail: &mut Trail<'_>) {
+        trail.once();
+    }
+}
+
+/// As above.
 impl Count for Value {
     fn count(&self, trail: &mut Trail<'_>) {
         if !self.is_null() {

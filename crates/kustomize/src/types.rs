@@ -1,7 +1,5 @@
 //! What stands in a kustomization, and in the configurations of builtin plugins.
 
-use json::Value;
-
 use crate::decode::{List, Strings, go_struct};
 use crate::id::{Gvk, ResId};
 
@@ -253,7 +251,7 @@ go_struct! { HelmChart as "HelmChart" {
     namespace: String = "namespace",
     additional_values_files: List<String> = "additionalValuesFiles",
     values_file: String = "valuesFile",
-    values_inline: Option<Value> = "valuesInline",
+    values_inline: Option<json::Object> = "valuesInline",
     values_merge: String = "valuesMerge",
     include_crds: bool = "includeCRDs",
     skip_hooks: bool = "skipHooks",
@@ -275,7 +273,7 @@ go_struct! { HelmChartArgs as "HelmChartArgs" {
     helm_bin: String = "helmBin",
     helm_home: String = "helmHome",
     values: String = "values",
-    values_local: Option<Value> = "valuesLocal",
+    values_local: Option<json::Object> = "valuesLocal",
     values_merge: String = "valuesMerge",
     release_name: String = "releaseName",
     release_namespace: String = "releaseNamespace",

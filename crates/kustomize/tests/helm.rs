@@ -91,3 +91,54 @@ fn helm_is_asked_as_kustomize_asks() {
     build(&Disk, &Local, &app.to_string_lossy(), &options).expect("it builds again");
     assert_eq!(asked(dir), [version, template]);
 }
+
+/// Compared with kustomize 5.8.1 and a real helm.
+#[test]
+fn what_is_wrong_is_told_as_kustomize_tells() {
+    let dir = tempfile::tempdir().expect("a directory of our own");
+    let dir = dir.path();
+    let helm = dir.join("helm");
+    let nameless = HELM.replace("name: from-chart", "x: y");
+    fs::write(&helm, nameless).expect("a file");
+    fs::set_permissions(&helm, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let app = dir.join("app");
+    fs::create_dir_all(app.join("charts/x")).expect("a directory");
+    for (values, chart, expected) in [
+        (
+            "a: 1\n",
+            "  valuesInline: []\n",
+            "invalid Kustomization: json: cannot unmarshal array into Go struct field \
+             HelmChart.helmCharts.valuesInline of type map[string]interface {}",
+        ),
+        (
+            "# nothing\n",
+            "  valuesInline: {a: 1}\n",
+            "could not parse values file into rnode: EOF",
+        ),
+        (
+            "{\n",
+            "  valuesInline: {a: 1}\n",
+            "could not parse values file into rnode: yaml: ",
+        ),
+        (
+            "a: 1\n",
+            "",
+            "could not parse rnode slice into resource map: missing metadata.name",
+        ),
+    ] {
+        let text = format!("helmCharts:\n- name: x\n  valuesFile: values.yaml\n{chart}");
+        fs::write(app.join("kustomization.yaml"), text).expect("a file");
+        fs::write(app.join("values.yaml"), values).expect("a file");
+        let options = Options {
+            helm: HelmOptions {
+                enabled: true,
+                command: helm.to_string_lossy().into_owned(),
+                ..HelmOptions::default()
+            },
+            ..Options::default()
+        };
+        let built = build(&Disk, &Local, &app.to_string_lossy(), &options);
+        let error = built.expect_err("an error").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -110,6 +110,7 @@ fn the_rest_is_not() {
         "a: \"\\q\"\n",
         "a: 'b\n",
         "a: [b\n",
+        "a: {\"\\\nb\":1}\n",
         "%YAML 1.1\n---\na: b\n",
         "\u{FEFF}a: b\n",
         "a: b\u{85}c: d\n",

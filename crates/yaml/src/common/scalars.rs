@@ -250,7 +250,7 @@ impl<B: Builder> Reader<'_, B> {
                     self.at += 1;
                     break;
                 }
-                b'\\' if quote == b'"' => self.escape()?,
+                b'\\' if quote == b'"' => self.escape(may_fold)?,
                 b'\n' => {
                     unless(!may_fold, ())?;
                     self.quoted_fold(start)?;
@@ -286,7 +286,7 @@ impl<B: Builder> Reader<'_, B> {
         unless(self.is_marker(), ())
     }
 
-    fn escape(&mut self) -> Step {
+    fn escape(&mut self, may_fold: bool) -> Step {
         let plain = match self.byte_at(self.at + 1) {
             b'n' => '\n',
             b't' => '\t',
@@ -297,7 +297,7 @@ impl<B: Builder> Reader<'_, B> {
             b'x' => return self.code(2),
             b'u' => return self.code(4),
             b'U' => return self.code(8),
-            b'\n' => return self.escaped_break(),
+            b'\n' if may_fold => return self.escaped_break(),
             _ => return ControlFlow::Break(()),
         };
         self.buffer.push(plain);

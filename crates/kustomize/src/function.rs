@@ -1,5 +1,6 @@
 //! KRM functions: programs and containers that read and write a list of resources.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -9,7 +10,7 @@ use crate::FunctionOptions;
 use crate::decode::{List, decode_yaml_strict, go_struct};
 use crate::error::{Error, Result, Wrap as _};
 use crate::factory;
-use crate::host::Program;
+use crate::host::{Host, Program};
 use crate::loader::Loader;
 use crate::paths;
 use crate::resmap::ResMap;
@@ -96,7 +97,7 @@ impl<'a> Function<'a> {
 
     pub(crate) fn generate(&self) -> Result<ResMap> {
         let output = self.invoke(vec![self.local_config()])?;
-        let mut map = factory::map_from_text(&output)?;
+        let mut map = factory::map_from_text(&output).map_err(unreadable)?;
         for resource in map.raw_list_mut() {
             let mut annotations = resource.node.annotations();
             let behavior = annotations.remove(BEHAVIOR).unwrap_or_default();
@@ -152,16 +153,14 @@ impl<'a> Function<'a> {
             input: write_list(&list)?.into_bytes(),
             ..program
         };
-        // The blank at the end is upstream's.
-        let fail = |cause: String| Error::new(format!("couldn't execute function: {cause} "));
         let done = self.loader.host.run(&program);
-        let done = done.map_err(|error| fail(error.to_string()))?;
+        let done = done.map_err(|error| failure(&error.to_string()))?;
         if !done.errors.is_empty() {
             let text = String::from_utf8_lossy(&done.errors);
             text.lines().for_each(|line| self.loader.host.warn(line));
         }
         if !done.success {
-            return Err(fail(done.status));
+            return Err(failure(&done.status));
         }
         Ok(String::from_utf8_lossy(&done.output).into_owned())
     }
@@ -171,18 +170,32 @@ impl<'a> Function<'a> {
             container, exec, ..
         } = &self.spec;
         if container.network && !self.options.network {
-            return Err(Error::new(
-                "couldn't execute function: network required but not enabled with --network",
-            ));
+            return Err(failure("network required but not enabled with --network"));
         }
-        let root = &self.loader.root;
+        let Loader { root, host, .. } = &*self.loader;
         if !container.image.is_empty() {
-            return Ok(Some(container_program(container, &self.options, root)));
+            let program = container_program(container, &self.options, root, *host);
+            return Ok(Some(program));
         }
         if !self.options.enable_exec || exec.path.is_empty() {
             return Ok(None);
         }
         Ok(Some(exec_program(exec, &self.options, root)))
+    }
+}
+
+/// The blank at the end is upstream's.
+fn failure(cause: &str) -> Error {
+    Error::new(format!("couldn't execute function: {cause} "))
+}
+
+/// What no YAML is, is so before anything else is known of it.
+fn unreadable(error: Error) -> Error {
+    let text = error.to_string();
+    if text.starts_with("MalformedYAMLError") {
+        failure(&text)
+    } else {
+        error
     }
 }
 
@@ -202,11 +215,12 @@ pub(crate) fn exec_program(exec: &Exec, options: &FunctionOptions, directory: &s
     }
 }
 
-/// A container by `docker`: paths to mount are relative to the directory.
+/// A container by `docker`, or by `podman` if only that is there: paths to mount are relative to the directory.
 pub(crate) fn container_program(
     container: &Container,
     options: &FunctionOptions,
     directory: &str,
+    host: &dyn Host,
 ) -> Program {
     let network = if container.network { "host" } else { "none" };
     let user = if options.as_current_user {
@@ -245,21 +259,33 @@ pub(crate) fn container_program(
             mount.kind, mount.target
         ));
     }
-    let always = [
-        "LOG_TO_STDERR=true".to_owned(),
-        "STRUCTURED_RESULTS=true".to_owned(),
-    ];
-    for env in always.iter().chain(&container.envs).chain(&options.env) {
+    for variable in variables(container.envs.iter().chain(&options.env)) {
         arguments.push("-e".into());
-        arguments.push(env.clone());
+        arguments.push(variable);
     }
     arguments.push(container.image.clone());
+    let only_podman = host.find("docker").is_none() && host.find("podman").is_some();
     Program {
-        path: "docker".into(),
+        path: if only_podman { "podman" } else { "docker" }.into(),
         arguments,
         directory: directory.to_owned(),
         ..Program::default()
     }
+}
+
+/// Those with a value by their names, each once; then those whose value the engine takes from its own.
+fn variables<'a>(given: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut set = BTreeMap::from([("LOG_TO_STDERR", "true"), ("STRUCTURED_RESULTS", "true")]);
+    let mut passed: Vec<&str> = Vec::new();
+    for variable in given {
+        match variable.split_once('=') {
+            Some((name, value)) => _ = set.insert(name, value),
+            None if passed.contains(&variable.as_str()) => {}
+            None => passed.push(variable),
+        }
+    }
+    let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+    set.chain(passed.into_iter().map(str::to_owned)).collect()
 }
 
 impl Transformer for Function<'_> {
@@ -285,7 +311,7 @@ impl Transformer for Function<'_> {
         }
         let output = self.invoke(items)?;
         let mut new = ResMap::new();
-        for mut resource in factory::from_text(&output)? {
+        for mut resource in factory::from_text(&output).map_err(unreadable)? {
             resource.remove_annotations(&[
                 ID,
                 "config.k8s.io/id",

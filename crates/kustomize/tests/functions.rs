@@ -184,3 +184,80 @@ fn a_function_sees_what_is_below_it_and_failures_write_nothing() {
     );
     assert!(at("sub/dep.yaml").exists());
 }
+
+/// A machine with some programs, which tells what it is asked to run.
+struct Machine {
+    programs: &'static [&'static str],
+    asked: std::cell::RefCell<Vec<String>>,
+    output: &'static str,
+}
+
+impl Host for Machine {
+    fn run(&self, program: &Program) -> Result<Finished, Error> {
+        let mut words = vec![program.path.clone()];
+        words.extend(program.arguments.iter().cloned());
+        self.asked.borrow_mut().push(words.join(" "));
+        Ok(gives(self.output))
+    }
+
+    fn find(&self, program: &str) -> Option<String> {
+        let there = self.programs.contains(&program);
+        there.then(|| format!("/bin/{program}"))
+    }
+}
+
+fn build_with(machine: &Machine, container: &str) -> Result<String, String> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let function = format!(
+        "apiVersion: example.com/v1\nkind: F\nmetadata:\n  name: f\n  annotations:\n    config.kubernetes.io/function: |\n      container: {container}\n"
+    );
+    fs::write(dir.path().join("f.yaml"), function).expect("a file");
+    let text = "generators: [f.yaml]\n";
+    fs::write(dir.path().join("kustomization.yaml"), text).expect("a file");
+    let options = kustomize::Options {
+        enable_plugins: true,
+        ..kustomize::Options::default()
+    };
+    let output = kustomize::build(&Disk, machine, &dir.path().to_string_lossy(), &options);
+    let text = output.and_then(|it| it.to_yaml());
+    text.map_err(|error| error.to_string())
+}
+
+#[test]
+fn containers_run_by_docker_and_by_podman_if_there_is_nothing_else() {
+    for (programs, engine) in [
+        (&["docker", "podman"][..], "docker"),
+        (&["podman"], "podman"),
+        (&[], "docker"),
+    ] {
+        let machine = Machine {
+            programs,
+            asked: std::cell::RefCell::default(),
+            output: "",
+        };
+        let container = "{image: x:1, envs: [ZONE=a, PASSED, ALPHA=b=c, PASSED, ZONE=d]}";
+        assert_eq!(build_with(&machine, container).as_deref(), Ok(""));
+        let asked = format!(
+            "{engine} run --rm -i -a STDIN -a STDOUT -a STDERR --network none --user nobody --security-opt=no-new-privileges -e ALPHA=b=c -e LOG_TO_STDERR=true -e STRUCTURED_RESULTS=true -e ZONE=d -e PASSED x:1"
+        );
+        assert_eq!(*machine.asked.borrow(), [asked]);
+    }
+}
+
+#[test]
+fn what_goes_wrong_around_a_container_is_told_with_a_blank_at_the_end() {
+    let machine = Machine {
+        programs: &[],
+        asked: std::cell::RefCell::default(),
+        output: "{a: [\n",
+    };
+    let what = |container| build_with(&machine, container).expect_err("it fails");
+    assert_eq!(
+        what("{image: x:1}"),
+        "couldn't execute function: MalformedYAMLError: yaml: line 1: did not find expected node content "
+    );
+    assert_eq!(
+        what("{image: x:1, network: true}"),
+        "couldn't execute function: network required but not enabled with --network "
+    );
+}

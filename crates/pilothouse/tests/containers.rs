@@ -1,0 +1,193 @@
+//! Functions in containers, by a real engine: podman, with images and state of its own.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What the container runs. There is nothing else but a shell in it.
+const FUNCTION: &str = r#"
+if [ -e /given/fail ]; then echo "it does not like this" >&2; exit 3; fi
+echo "$LOG_TO_STDERR $STRUCTURED_RESULTS $COLOR" >&2
+while IFS= read -r line; do
+    case $line in *PLACE*) line="${line%PLACE*}the container" ;; esac
+    printf '%s\n' "$line"
+done
+"#;
+
+const KUSTOMIZATION: &str = "resources: [cm.yaml]\ntransformers: [fn.yaml]\n";
+
+const RESOURCE: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  from: PLACE\n";
+
+const CONFIGURATION: &str = "apiVersion: example.com/v1
+kind: Fill
+metadata:
+  name: fill
+  annotations:
+    config.kubernetes.io/function: |
+      container:
+        image: localhost/function:v1
+        envs: [COLOR=blue]
+        mounts:
+        - {type: bind, src: ./given, dst: /given}
+";
+
+/// Podman with an image of the function.
+struct Engine {
+    dir: tempfile::TempDir,
+    podman: PathBuf,
+}
+
+impl Engine {
+    /// None, and a line that says so, where no container can run.
+    fn start() -> Option<Self> {
+        let Some(podman) = find("podman") else {
+            println!("skipped: there is no podman (Debian: apt install podman runc)");
+            return None;
+        };
+        let dir = tempfile::tempdir().expect("a directory of our own");
+        let engine = Self { dir, podman };
+        engine.configure();
+        let image = engine.image();
+        let change = r#"ENTRYPOINT ["/bin/sh", "/function"]"#;
+        let name = "localhost/function:v1";
+        let import = engine.run(&["import", "--change", change, &image, name]);
+        let trial = engine.run(&["run", "--rm", "--network", "none", name]);
+        if !trial.status.success() {
+            println!(
+                "skipped: podman runs no containers here: {}{}",
+                text(&import.stderr),
+                text(&trial.stderr)
+            );
+            return None;
+        }
+        Some(engine)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn configure(&self) {
+        fs::create_dir(self.path("bin")).expect("a directory");
+        symlink(&self.podman, self.path("bin/podman")).expect("a link");
+        let runtime = match find("runc") {
+            Some(_) => "runtime = \"runc\"\n",
+            None => "",
+        };
+        // As little of the machine's own as possible, so that it also runs inside of other containers.
+        let conf = format!(
+            "[containers]\ndefault_ulimits = []\n[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\n{runtime}"
+        );
+        fs::write(self.path("containers.conf"), conf).expect("a file");
+        let storage = format!(
+            "[storage]\ndriver = \"vfs\"\ngraphroot = {:?}\nrunroot = {:?}\n",
+            self.path("images"),
+            self.path("run")
+        );
+        fs::write(self.path("storage.conf"), storage).expect("a file");
+    }
+
+    /// A shell, what it is linked with, the function, and a user.
+    fn image(&self) -> String {
+        let root = self.path("root");
+        let copy = |from: &str| {
+            let to = root.join(from.trim_start_matches('/'));
+            fs::create_dir_all(to.parent().expect("it is below the root")).expect("a directory");
+            fs::copy(from, to).expect("a copy");
+        };
+        copy("/bin/sh");
+        let linked = Command::new("ldd").arg("/bin/sh").output().expect("ldd");
+        let linked = text(&linked.stdout);
+        let words = linked.split_whitespace();
+        words.filter(|it| it.starts_with('/')).for_each(copy);
+        fs::create_dir(root.join("etc")).expect("a directory");
+        fs::write(root.join("etc/passwd"), "nobody:x:65534:65534::/:/bin/sh\n").expect("a file");
+        fs::write(root.join("function"), FUNCTION).expect("a file");
+        let archive = self.path("root.tar").display().to_string();
+        let tar = Command::new("tar")
+            .args(["-C", &root.to_string_lossy(), "-cf", &archive, "."])
+            .status();
+        assert!(tar.expect("tar").success());
+        archive
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let podman = self
+            .with(Command::new(&self.podman))
+            .args(arguments)
+            .output();
+        podman.expect("it starts")
+    }
+
+    fn kustomize(&self, directory: &Path, arguments: &[&str]) -> Output {
+        let program = Command::new(env!("CARGO_BIN_EXE_pilothouse"));
+        let kustomize = self
+            .with(program)
+            // There is no docker.
+            .env("PATH", self.path("bin"))
+            .env("KUSTOMIZE_EXPORT_METRICS", "none")
+            .current_dir(directory)
+            .arg("kustomize")
+            .args(arguments)
+            .output();
+        kustomize.expect("it starts")
+    }
+
+    fn with(&self, mut command: Command) -> Command {
+        command
+            .env("CONTAINERS_CONF", self.path("containers.conf"))
+            .env("CONTAINERS_STORAGE_CONF", self.path("storage.conf"));
+        command
+    }
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut places = std::env::split_paths(&path).map(|it| it.join(program));
+    places.find(|it| it.is_file())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn containers_are_functions_by_podman_where_there_is_no_docker() {
+    let Some(engine) = Engine::start() else {
+        return;
+    };
+    let app = engine.path("app");
+    fs::create_dir_all(app.join("given")).expect("a directory");
+    for (name, text) in [
+        ("kustomization.yaml", KUSTOMIZATION),
+        ("cm.yaml", RESOURCE),
+        ("fn.yaml", CONFIGURATION),
+    ] {
+        fs::write(app.join(name), text).expect("a file");
+    }
+    let build = ["build", "--enable-alpha-plugins", "."];
+    let filled =
+        "apiVersion: v1\ndata:\n  from: the container\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+    let output = engine.kustomize(&app, &build);
+    assert_eq!(text(&output.stderr), "true true blue\n");
+    assert_eq!(text(&output.stdout), filled);
+
+    // The same function on files: they keep the order of their fields.
+    let image = ["fn", "run", ".", "--image", "localhost/function:v1"];
+    let output = engine.kustomize(&app, &image);
+    assert!(output.status.success(), "{output:?}");
+    let file = fs::read_to_string(app.join("cm.yaml")).expect("the file");
+    assert_eq!(file, RESOURCE.replace("PLACE", "the container"));
+
+    // It sees what is mounted, and its failure is the build's.
+    fs::write(app.join("given/fail"), "").expect("a file");
+    let output = engine.kustomize(&app, &build);
+    assert_eq!(
+        text(&output.stderr),
+        "it does not like this\nError: couldn't execute function: exit status 3 \n"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -31,6 +31,9 @@ pub fn server_config(
     policy: &Policy,
 ) -> Result<Arc<ServerConfig>, rustls::Error> {
     let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    // As Go's servers choose, whatever the client names first: long answers take a sixth less than with 256 bits.
+    let suites = &mut provider.cipher_suites;
+    suites.sort_by_key(|it| !suite_name(it).contains("AES_128"));
     if !policy.cipher_suites.is_empty() {
         provider
             .cipher_suites
@@ -49,6 +52,7 @@ pub fn server_config(
         .with_protocol_versions(versions)?
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(serving);
+    config.ignore_client_order = true;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

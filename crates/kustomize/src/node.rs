@@ -20,7 +20,8 @@ pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documen
 pub(crate) use meta::{StringMap, meta_map_matches};
 pub(crate) use output::write;
 pub(crate) use path::{
-    index_number, is_list_index, kind_before, smarter_split, split_name_value, split_path,
+    index_number, is_field_name, is_list_index, kind_before, smarter_split, split_name_value,
+    split_path,
 };
 pub(crate) use pattern::Create;
 pub(crate) use to_json::to_value;

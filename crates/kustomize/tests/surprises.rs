@@ -41,3 +41,34 @@ fn replacements_are_shown_under_the_name_of_a_field_of_go() {
         "trouble configuring builtin ReplacementTransformer with config: `\nReplacements:\n- path: r.yaml\n  source:\n    kind: X\n`: cannot specify both path and inline replacement"
     );
 }
+
+#[test]
+fn a_path_of_a_configuration_may_hold_what_is_no_field() {
+    let labelled = |path: &str| {
+        let files = Memory::from_iter([
+            (
+                "/app/kustomization.yaml",
+                "resources: [map.yaml]\ncommonAnnotations: {k: v}\nconfigurations: [c.yaml]\n",
+            ),
+            ("/app/map.yaml", MAP),
+            (
+                "/app/c.yaml",
+                &format!("commonAnnotations:\n- path: {path}\n  create: true\n"),
+            ),
+        ]);
+        let built = build(&files, &Alone, "/app", &Options::default());
+        built.err().map(|it| it.to_string()).unwrap_or_default()
+    };
+    let considering = |path: &str| {
+        format!("considering field '{path}' of object ConfigMap.v1.[noGrp]/a.[noNs]: fieldName: ")
+    };
+    assert_eq!(labelled("metadata/more"), "");
+    assert_eq!(
+        labelled("metadata/labels/*"),
+        considering("metadata/labels/*") + "*: wildcard is not supported in PathGetter"
+    );
+    assert_eq!(
+        labelled("metadata/-2"),
+        considering("metadata/-2") + "-2: array index -2 cannot be negative"
+    );
+}

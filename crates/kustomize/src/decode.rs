@@ -22,6 +22,8 @@ pub(crate) struct Context {
     /// The struct whose fields are read.
     within: &'static str,
     path: Vec<&'static str>,
+    /// What a type is called here, and what it is called in Go.
+    shown: (&'static str, &'static str),
     problem: Option<String>,
 }
 
@@ -36,7 +38,10 @@ impl Context {
             Value::Array(_) => "array".to_owned(),
             Value::Object(_) => "object".to_owned(),
         };
-        let wanted = T::go_type();
+        let wanted = match self.shown {
+            ("", _) => T::go_type(),
+            (ours, gos) => T::go_type().replace(ours, gos),
+        };
         self.problem.get_or_insert_with(|| {
             if self.path.is_empty() {
                 format!("json: cannot unmarshal {found} into Go value of type {wanted}")
@@ -61,13 +66,16 @@ impl Context {
         &mut self,
         within: &'static str,
         field: &'static str,
+        shown: (&'static str, &'static str),
         read: impl FnOnce(&mut Self),
     ) {
         let before = std::mem::replace(&mut self.within, within);
+        let shown_before = std::mem::replace(&mut self.shown, shown);
         self.path.push(field);
         read(self);
         self.path.pop();
         self.within = before;
+        self.shown = shown_before;
     }
 }
 
@@ -93,6 +101,7 @@ fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<
         lenient,
         within: "",
         path: Vec::new(),
+        shown: ("", ""),
         problem: None,
     };
     let mut out = T::default();
@@ -303,9 +312,9 @@ impl<T: Decode> Decode for Option<T> {
 }
 
 /// A struct, and how its fields are named in JSON; `in` says in which embedded structs they are in Go, for messages;
-/// `as always` that a field is written even if it is empty.
+/// `as always` that a field is written even if it is empty; `shown` what a type is called in Go, if it has a name of its own.
 macro_rules! go_struct {
-    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal $(in $via:literal)? $(as $always:ident)?,)* }) => {
+    ($(#[$attribute:meta])* $name:ident as $go:literal { $($field:ident: $type:ty = $json:literal $(in $via:literal)? $(as $always:ident)? $(shown $shown:literal as $gos:literal)?,)* }) => {
         $(#[$attribute])*
         #[allow(clippy::struct_field_names, reason = "fields are named as in JSON")]
         #[allow(clippy::struct_excessive_bools, reason = "options are independent")]
@@ -340,7 +349,8 @@ macro_rules! go_struct {
                         if exact { **key == *name } else { key.eq_ignore_ascii_case(name) }
                     };
                     $(if is($json) {
-                        context.enter($go, concat!($($via, ".",)? $json), |context| {
+                        let shown = (concat!($($shown)?), concat!($($gos)?));
+                        context.enter($go, concat!($($via, ".",)? $json), shown, |context| {
                             $crate::decode::Decode::decode(&mut self.$field, value, context);
                         });
                         continue;

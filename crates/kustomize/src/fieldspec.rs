@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result, Wrap as _};
 use crate::id::{Gvk, ResId};
-use crate::node::{Data, Kind, Node, Style, Tag, check_depth, split_path};
+use crate::node::{Data, Kind, Node, Style, Tag, check_depth, is_field_name, split_path};
 use crate::types::FieldSpec;
 
 pub(crate) type Set<'s> = &'s mut dyn FnMut(&mut Node) -> Result<()>;
@@ -160,13 +160,8 @@ impl Spec {
             _ if part.is_list => (Some(Kind::Seq), Tag::None),
             _ => (None, Tag::None),
         };
-        if node.get(&part.name).is_none() {
-            match kind {
-                Some(kind) if !part.is_list => node.push(&part.name, new(kind), Style::Plain),
-                _ => return Ok(()),
-            }
-        }
-        let Some(field) = node.get_mut(&part.name) else {
+        let create = kind.filter(|_| !part.is_list);
+        let Some(field) = part.find(node, create)? else {
             return Ok(());
         };
         if let (true, Some(kind)) = (field.is_null(), kind) {
@@ -183,6 +178,21 @@ impl Spec {
 }
 
 impl Part {
+    fn find<'n>(&self, node: &'n mut Node, create: Option<Kind>) -> Result<Option<&'n mut Node>> {
+        if !is_field_name(&self.name) {
+            let path = [&self.name];
+            let found = match create {
+                Some(kind) => node.lookup_create(&path, kind),
+                None => node.lookup_mut(&path),
+            };
+            return found.wrap_with(|| format!("fieldName: {}", self.name));
+        }
+        if let (None, Some(kind)) = (node.get(&self.name), create) {
+            node.push(&self.name, new(kind), Style::Plain);
+        }
+        Ok(node.get_mut(&self.name))
+    }
+
     fn text(&self) -> String {
         format!("{}{}", self.name, if self.is_list { "[]" } else { "" })
     }

@@ -52,6 +52,7 @@ mod tally;
 mod target;
 mod transform;
 mod types;
+mod url;
 mod vars;
 
 pub use create::NewKustomization;

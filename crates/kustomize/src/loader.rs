@@ -7,6 +7,7 @@ use crate::fs::{FileSystem, confirm_dir};
 use crate::git::RepoSpec;
 use crate::host::Host;
 use crate::paths;
+use crate::url::is_remote_file;
 
 /// What a kustomization may read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,9 +256,4 @@ impl<'a> Loader<'a> {
             Error::new(format!("MalformedYAMLError: {problem} in File: {path}"))
         })
     }
-}
-
-pub(crate) fn is_remote_file(path: &str) -> bool {
-    let lower = path.get(..8).unwrap_or(path).to_ascii_lowercase();
-    lower.starts_with("http://") || lower.starts_with("https://")
 }

@@ -16,9 +16,10 @@ use crate::fs::{FileSystem, confirm_dir, exists, is_dir};
 use crate::git::RepoSpec;
 use crate::host::Host;
 use crate::kustomization::FILE_NAMES;
-use crate::loader::{LoadRestrictions, Loader, is_remote_file};
+use crate::loader::{LoadRestrictions, Loader};
 use crate::paths;
 use crate::types::Kustomization;
+use crate::url::is_remote_file;
 
 /// Where copies of what is remote go, in each root.
 const DIRECTORY: &str = "localized-files";

@@ -17,10 +17,11 @@ mod to_yaml;
 pub(crate) use edit::is_non_string;
 pub(crate) use from_json::from_patched;
 pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documents, unix_lines};
-pub(crate) use meta::{StringMap, meta_map_matches};
+pub(crate) use meta::StringMap;
 pub(crate) use output::write;
 pub(crate) use path::{
-    index_number, is_list_index, kind_before, smarter_split, split_name_value, split_path,
+    index_number, is_field_name, is_list_index, kind_before, smarter_split, split_name_value,
+    split_path,
 };
 pub(crate) use pattern::Create;
 pub(crate) use to_json::to_value;

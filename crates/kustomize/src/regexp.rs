@@ -40,14 +40,33 @@ fn cause(pattern: &str, error: &regex::Error) -> String {
         let from = pattern.rfind('[').unwrap_or(0);
         format!("missing closing ]: `{}`", &pattern[from..])
     } else if has("repetition operator missing expression") {
-        let operator = pattern
-            .chars()
-            .find(|it| "*+?".contains(*it))
-            .unwrap_or('*');
+        let operator = lone_operator(pattern).unwrap_or("*");
         format!("missing argument to repetition operator: `{operator}`")
     } else if has("compiled regex exceeds size limit") {
         format!("expression too large: `{pattern}`")
     } else {
         text
     }
+}
+
+/// The first operator that has nothing before it to repeat.
+fn lone_operator(pattern: &str) -> Option<&str> {
+    let mut may_begin = true;
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let length = if rest.starts_with("(?") {
+            // Up to the end of the group's flags or name.
+            rest.find([':', '>', ')']).map_or(rest.len(), |it| it + 1)
+        } else if first == '\\' {
+            2
+        } else {
+            1
+        };
+        if may_begin && matches!(first, '*' | '+' | '?') {
+            return rest.get(..1);
+        }
+        may_begin = matches!(first, '(' | '|' | '^');
+        rest = rest.get(length..)?;
+    }
+    None
 }

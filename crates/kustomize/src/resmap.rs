@@ -1,6 +1,7 @@
 //! The resources of a build, in order, found by id without looking at all of them.
 
 mod absorb;
+mod meta_selector;
 mod select;
 
 use std::collections::HashMap;
@@ -11,7 +12,8 @@ use crate::node::{settle, take_changed};
 use crate::origin::Origin;
 use crate::resource::Resource;
 
-pub(crate) use select::{Requirement, SelectorRegex, label_selector};
+pub(crate) use meta_selector::MetaSelector;
+pub(crate) use select::SelectorRegex;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResMap {

@@ -99,7 +99,7 @@ go_struct! { Patch as "Patch" {
 
 go_struct! { FieldOptions as "FieldOptions" {
     delimiter: String = "delimiter",
-    index: i64 = "index",
+    index: i64 = "index" shown "int64" as "int",
     encoding: String = "encoding",
     create: bool = "create",
 }}
@@ -151,7 +151,7 @@ impl std::fmt::Display for Source {
 
 go_struct! { Target as "TargetSelector" {
     select: Option<Selector> = "select" as always,
-    reject: List<Selector> = "reject",
+    reject: List<Selector> = "reject" shown "[]types" as "[]*types",
     field_paths: List<String> = "fieldPaths",
     options: Option<FieldOptions> = "options",
 }}
@@ -159,7 +159,7 @@ go_struct! { Target as "TargetSelector" {
 go_struct! { Replacement as "ReplacementField" {
     path: String = "path",
     source: Option<Source> = "source" in "Replacement",
-    targets: List<Target> = "targets" in "Replacement",
+    targets: List<Target> = "targets" in "Replacement" shown "[]types" as "[]*types",
     source_value: Option<String> = "sourceValue" in "Replacement",
 }}
 
@@ -234,7 +234,7 @@ go_struct! { LegacySort as "LegacySortOptions" {
 }}
 
 go_struct! { SortOptions as "SortOptions" {
-    order: String = "order",
+    order: String = "order" shown "string" as "types.SortOrder",
     legacy: Option<LegacySort> = "legacySortOptions",
 }}
 
@@ -291,7 +291,7 @@ go_struct! { Kustomization as "Kustomization" {
     common_labels: Strings = "commonLabels",
     labels: List<Label> = "labels",
     common_annotations: Strings = "commonAnnotations",
-    patches_strategic_merge: List<String> = "patchesStrategicMerge",
+    patches_strategic_merge: List<String> = "patchesStrategicMerge" shown "string" as "types.PatchStrategicMerge",
     patches_json6902: List<Patch> = "patchesJson6902",
     patches: List<Patch> = "patches",
     images: List<Image> = "images",

@@ -3,6 +3,7 @@
 mod go_syntax;
 mod map;
 mod scalar;
+mod shown;
 
 use json::{Limits, Value};
 

@@ -11,7 +11,7 @@ pub(crate) use timestamp::Timestamp;
 const LONG_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// A scalar that was read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scalar {
     Null,
     Bool(bool),

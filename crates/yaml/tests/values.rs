@@ -47,3 +47,23 @@ fn json_becomes_yaml() {
         }
     }
 }
+
+/// As kustomize shows an object that cannot become JSON.
+#[test]
+fn what_is_read_is_shown_in_gos_syntax() {
+    let shown = |text: &str| {
+        let document = yaml::parse_first(text.as_bytes()).expect("it is YAML");
+        document.and_then(|it| it.go_syntax()).unwrap_or_default()
+    };
+    assert_eq!(
+        shown("1: {x: y, 1: b, true: c, 1.5: d, -3: e, a: s}\n"),
+        "map[string]interface {}{\"1\":map[interface {}]interface {}{\"a\":\"s\", \"x\":\"y\", -3:\"e\", 1:\"b\", 1.5:\"d\", true:\"c\"}}"
+    );
+    assert_eq!(
+        shown(
+            "a: [1, 1.0, 123456789.5, 0.00001, .inf, null, 18446744073709551615, 2020-01-02, {}]\n"
+        ),
+        "map[string]interface {}{\"a\":[]interface {}{1, 1, 1.234567895e+08, 1e-05, +Inf, interface {}(nil), 0xffffffffffffffff, time.Date(2020, time.January, 2, 0, 0, 0, 0, time.UTC), map[string]interface {}{}}}"
+    );
+    assert_eq!(shown("a: &b {c: 1}\nd: *b\n"), "");
+}

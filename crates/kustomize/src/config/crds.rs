@@ -15,12 +15,20 @@ pub(crate) fn from_crds(loader: &Loader<'_>, paths: &[String]) -> Result<Config>
     let mut all = Config::default();
     for path in paths {
         let text = loader.load(path)?;
-        let parsed = if text.starts_with(b"{") {
+        let is_json = text.starts_with(b"{");
+        let parsed = if is_json {
             json::parse(&text).map_err(|error| error.to_string())
         } else {
             yaml::to_json(&text).map_err(|error| error.to_string())
         };
-        let definitions = parsed.map_err(|error| {
+        let definitions = parsed.and_then(|value| match misfit(&value) {
+            Some(problem) if is_json => Err(problem),
+            Some(problem) => Err(format!(
+                "error unmarshaling JSON: while decoding JSON: {problem}"
+            )),
+            None => Ok(value),
+        });
+        let definitions = definitions.map_err(|error| {
             Error::new(format!(
                 "unable to parse open API definition from '{path}': {error}"
             ))
@@ -41,6 +49,26 @@ pub(crate) fn from_crds(loader: &Loader<'_>, paths: &[String]) -> Result<Config>
         }
     }
     Ok(all)
+}
+
+/// Why a document is no map of definitions, in Go's words.
+fn misfit(document: &Value) -> Option<String> {
+    let wrong = |value: &Value, wanted: &str| {
+        let found = match value {
+            Value::Bool(_) => "bool",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Null | Value::Object(_) => return None,
+        };
+        Some(format!(
+            "json: cannot unmarshal {found} into Go value of type accumulator.{wanted}"
+        ))
+    };
+    wrong(document, "nameToApiMap").or_else(|| {
+        let mut definitions = document.as_object()?.iter();
+        definitions.find_map(|(_, it)| wrong(it, "OpenAPIDefinition"))
+    })
 }
 
 fn properties(definition: &Value) -> Option<&Object> {

@@ -182,16 +182,3 @@ fn go_map(map: &StringMap) -> String {
         .collect();
     format!("map[{}]", pairs.join(" "))
 }
-
-/// Whether labels or annotations fit all requirements.
-pub(crate) fn meta_map_matches(
-    node: &Node,
-    field: &str,
-    requirements: &[crate::resmap::Requirement],
-) -> bool {
-    let map = node.metadata().and_then(|meta| meta.get(field));
-    requirements.iter().all(|it| {
-        let found = map.and_then(|map| map.get(&it.key));
-        it.matches(found.map(|value| value.raw().as_str()))
-    })
-}

@@ -6,7 +6,7 @@ use yaml::{Shape, Tree};
 use super::load::load;
 use super::to_json::{is_key, is_simple_int, is_string, is_unstable, tag_name};
 use super::{Data, Node, Tag, to_yaml};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Appends one document.
 pub(crate) fn write(node: &Node, out: &mut Vec<u8>) -> Result<()> {
@@ -18,7 +18,17 @@ pub(crate) fn write(node: &Node, out: &mut Vec<u8>) -> Result<()> {
         yaml::write_value(out, &json::Value::Null);
         return Ok(());
     };
-    let value = document.to_value()?;
+    let value = document.to_value().map_err(|error| {
+        let is_read = matches!(
+            error,
+            yaml::Error::NotJson | yaml::Error::UnsupportedValue(_)
+        );
+        // Upstream shows what it read.
+        match document.go_syntax().filter(|_| is_read) {
+            Some(shown) => Error::from(error).wrap(shown),
+            None => error.into(),
+        }
+    })?;
     match load(&document, &text)? {
         // A value has no place for integers beyond int64; a node does.
         Some(node) if yaml::write_tree(out, &node, Read::Again) => {}

@@ -75,6 +75,15 @@ pub(crate) fn is_list_index(part: &str) -> bool {
     part.starts_with('[') && part.ends_with(']')
 }
 
+/// Not an index, a wildcard, or anything else that a path gives a meaning of its own.
+pub(crate) fn is_field_name(part: &str) -> bool {
+    let digits = part.strip_prefix(['-', '+']).unwrap_or(part);
+    part.trim() == part
+        && part != "*"
+        && !is_list_index(part)
+        && !digits.bytes().all(|it| it.is_ascii_digit())
+}
+
 pub(crate) fn index_number(part: &str) -> Option<usize> {
     let digits = part.strip_prefix('+').unwrap_or(part);
     if digits.bytes().all(|it| it.is_ascii_digit()) {
@@ -122,7 +131,7 @@ impl Node {
                 node.expect(Kind::Seq)?;
                 node.items().last()
             } else if part == "*" {
-                return Err(Error::new("wildcard is not supported in PathGetter"));
+                return Err(no_wildcard());
             } else if is_list_index(part) {
                 let (name, value) = split_name_value(part)?;
                 node.expect(Kind::Seq)?;
@@ -186,6 +195,8 @@ impl Node {
                     Some(item) => item,
                     None => return Ok(None),
                 }
+            } else if *part == "*" {
+                return Err(no_wildcard());
             } else if is_list_index(part) {
                 let (name, value) = split_name_value(part)?;
                 node.expect(Kind::Seq)?;
@@ -267,6 +278,10 @@ fn numeric(part: &str) -> Result<Option<usize>> {
         return Err(Error::new(format!("array index {part} cannot be negative")));
     }
     Ok(index_number(part))
+}
+
+fn no_wildcard() -> Error {
+    Error::new("wildcard is not supported in PathGetter")
 }
 
 fn clean<S: AsRef<str>>(path: &[S]) -> impl Iterator<Item = &str> {

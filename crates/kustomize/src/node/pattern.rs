@@ -47,6 +47,11 @@ impl Node {
         create: Create,
         visit: Visit<'_>,
     ) -> Result<usize> {
+        if name.is_empty() && !self.is_null() {
+            // Upstream takes it for the value of a scalar.
+            self.expect(Kind::Scalar)?;
+            return Ok(0);
+        }
         if self.field(name)?.is_none() {
             let Some(kind) = create else {
                 return Ok(0);

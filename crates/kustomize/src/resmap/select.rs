@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use regex::Regex;
 
 use super::ResMap;
-use crate::error::{Error, Result};
+use super::meta_selector::MetaSelector;
+use crate::error::Result;
 use crate::id::Gvk;
-use crate::node::meta_map_matches;
 use crate::regexp;
 use crate::types::Selector;
 
@@ -78,8 +78,8 @@ impl ResMap {
     /// The positions of those that a selector selects, by their first or their current id.
     pub(crate) fn select(&self, selector: &Selector) -> Result<Vec<usize>> {
         let regex = SelectorRegex::new(selector)?;
-        let labels = label_selector(&selector.label_selector)?;
-        let annotations = label_selector(&selector.annotation_selector)?;
+        let labels = MetaSelector::labels(selector);
+        let annotations = MetaSelector::annotations(selector);
         let mut found = Vec::new();
         for (at, resource) in self.list.iter().enumerate() {
             // Mostly the kind alone decides.
@@ -111,124 +111,12 @@ impl ResMap {
                 || regex.matches_namespace(&current.effective_namespace())
                 || regex.matches_namespace(&first().effective_namespace());
             if by_namespace
-                && meta_map_matches(&resource.node, "labels", &labels)
-                && meta_map_matches(&resource.node, "annotations", &annotations)
+                && labels.matches(&resource.node)?
+                && annotations.matches(&resource.node)?
             {
                 found.push(at);
             }
         }
         Ok(found)
     }
-}
-
-/// One requirement of a label selector.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Requirement {
-    pub(crate) key: String,
-    pub(crate) operator: Operator,
-    pub(crate) values: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operator {
-    In,
-    NotIn,
-    Exists,
-    Missing,
-    Greater,
-    Less,
-}
-
-impl Requirement {
-    pub(crate) fn matches(&self, found: Option<&str>) -> bool {
-        let is_in = |text: &str| self.values.iter().any(|it| it == text);
-        match self.operator {
-            Operator::In => found.is_some_and(is_in),
-            Operator::NotIn => !found.is_some_and(is_in),
-            Operator::Exists => found.is_some(),
-            Operator::Missing => found.is_none(),
-            Operator::Greater | Operator::Less => {
-                let number = found.and_then(|it| it.parse::<i64>().ok());
-                let bound = self.values.first().and_then(|it| it.parse::<i64>().ok());
-                match (number, bound) {
-                    (Some(a), Some(b)) if self.operator == Operator::Greater => a > b,
-                    (Some(a), Some(b)) => a < b,
-                    _ => false,
-                }
-            }
-        }
-    }
-}
-
-/// `a=b,c!=d,e in (f, g),!h,i`, as Kubernetes reads it.
-pub(crate) fn label_selector(text: &str) -> Result<Vec<Requirement>> {
-    let mut all = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let end = end_of_requirement(rest);
-        let (part, after) = rest.split_at(end);
-        all.push(requirement(part.trim()).ok_or_else(|| {
-            Error::new(format!(
-                "unable to parse requirement: <nil>: Invalid value: {part:?}"
-            ))
-        })?);
-        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
-    }
-    Ok(all)
-}
-
-/// Commas in parentheses do not count.
-fn end_of_requirement(text: &str) -> usize {
-    let mut open = false;
-    let end = text.find(|it| {
-        open = match it {
-            '(' => true,
-            ')' => false,
-            _ => open,
-        };
-        it == ',' && !open
-    });
-    end.unwrap_or(text.len())
-}
-
-fn requirement(text: &str) -> Option<Requirement> {
-    let new = |key: &str, operator, values: Vec<String>| {
-        let key = key.trim();
-        let valid = !key.is_empty()
-            && key
-                .bytes()
-                .all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.' | b'/'));
-        valid.then(|| Requirement {
-            key: key.to_owned(),
-            operator,
-            values,
-        })
-    };
-    if let Some(key) = text.strip_prefix('!') {
-        return new(key, Operator::Missing, Vec::new());
-    }
-    if let Some(inner) = text.strip_suffix(')') {
-        let (head, list) = inner.split_once('(')?;
-        let values = list.split(',').map(|it| it.trim().to_owned()).collect();
-        let (key, word) = head.trim().split_once(char::is_whitespace)?;
-        let operator = match word.trim() {
-            "in" => Operator::In,
-            "notin" => Operator::NotIn,
-            _ => return None,
-        };
-        return new(key, operator, values);
-    }
-    let split = [
-        ("!=", Operator::NotIn),
-        ("==", Operator::In),
-        ("=", Operator::In),
-        (">", Operator::Greater),
-        ("<", Operator::Less),
-    ];
-    for (sign, operator) in split {
-        if let Some((key, value)) = text.split_once(sign) {
-            return new(key, operator, vec![value.trim().to_owned()]);
-        }
-    }
-    new(text, Operator::Exists, Vec::new())
 }

@@ -167,7 +167,7 @@ impl<'a> Target<'a> {
             let target = patch.target.as_ref();
             let made = JsonPatch::new(target, &patch.path, &patch.patch, &self.loader);
             let made = made.map_err(|error| {
-                trouble_with(error, "PatchJson6902Transformer", &show_patch(patch))
+                trouble_with(error, "PatchJson6902Transformer", &show_json_patch(patch))
                     .at(|| self.place(&asked))
             })?;
             add(Box::new(made), "PatchJson6902Transformer", asked);
@@ -184,7 +184,12 @@ impl<'a> Target<'a> {
         }
         if !k.replacements.is_empty() {
             let asked = Asked::by("replacements");
-            let made = Replacements::new(&k.replacements, &self.loader);
+            // On the way to the plugin, an empty list of targets is lost.
+            let mut listed = k.replacements.to_vec();
+            for replacement in &mut listed {
+                replacement.targets.given &= !replacement.targets.is_empty();
+            }
+            let made = Replacements::new(&listed, &self.loader);
             let made = made.map_err(|error| {
                 let all = k.replacements.iter().map(Encode::encode);
                 let all = Value::Array(all.collect());
@@ -258,6 +263,19 @@ fn selector_value(selector: &Selector) -> Value {
     ];
     let given = fields.into_iter().filter(|(_, text)| !text.is_empty());
     Value::Object(given.map(|(key, text)| (key, text.as_str())).collect())
+}
+
+/// The same for an entry of `patchesJson6902`, which becomes another thing for its plugin.
+fn show_json_patch(patch: &Patch) -> String {
+    let mut object = Object::new();
+    if let Some(target) = &patch.target {
+        object.insert("target", selector_value(target));
+    }
+    let texts = [("path", &patch.path), ("jsonOp", &patch.patch)];
+    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        object.insert(key, text.as_str());
+    }
+    yaml::value_to_string(&Value::Object(object))
 }
 
 /// As it is shown when something is wrong with it.

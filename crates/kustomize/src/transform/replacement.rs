@@ -7,8 +7,8 @@ use crate::decode::{List, go_struct};
 use crate::error::{Error, Result, Wrap as _, quote};
 use crate::id::ResId;
 use crate::loader::Loader;
-use crate::node::{Data, Kind, Node, check_depth, meta_map_matches, smarter_split};
-use crate::resmap::{ResMap, SelectorRegex, label_selector};
+use crate::node::{Data, Kind, Node, check_depth, smarter_split};
+use crate::resmap::{MetaSelector, ResMap, SelectorRegex};
 use crate::resource::Resource;
 use crate::schema::Schema;
 use crate::transform::Transformer;
@@ -163,46 +163,59 @@ fn apply(list: &mut [Resource], value: &Node, target: &Target, left: &mut usize)
     let Some(select) = &target.select else {
         return Err(Error::new("target must specify resources to select"));
     };
-    let build = |selector: &Selector| -> Result<_> {
-        Ok((
-            SelectorRegex::new(selector).wrap("error creating target selector")?,
-            label_selector(&selector.label_selector)?,
-            label_selector(&selector.annotation_selector)?,
-        ))
-    };
-    let selected = build(select)?;
-    let rejected = target
-        .reject
-        .iter()
-        .map(|it| Ok((it, build(it)?)))
-        .collect::<Result<Vec<_>>>()?;
-    let matches = |regex: &SelectorRegex, id: &ResId| {
-        regex.matches_gvk(&id.gvk)
-            && regex.matches_name(&id.name)
-            && regex.matches_namespace(&id.namespace)
-    };
-    for resource in list {
-        let node = &resource.node;
-        let marked = |labels: &[_], annotations: &[_]| {
-            meta_map_matches(node, "labels", labels)
-                && meta_map_matches(node, "annotations", annotations)
-        };
-        if !ids(resource).any(|id| matches(&selected.0, &id)) || !marked(&selected.1, &selected.2) {
+    let selected = Chosen::new(select)?;
+    let rejected = target.reject.iter().map(Chosen::new);
+    let rejected = rejected.collect::<Result<Vec<_>>>()?;
+    'all: for resource in list {
+        if !selected.by_meta(&resource.node)? {
             continue;
         }
-        let is_rejected = rejected
-            .iter()
-            .any(|(selector, (regex, labels, annotations))| {
-                let by_marks = !(labels.is_empty() && annotations.is_empty());
-                let by_id = selector.id() != ResId::default();
-                by_marks && marked(labels, annotations)
-                    || by_id && ids(resource).any(|id| matches(regex, &id))
-            });
-        if !is_rejected {
+        for chosen in &rejected {
+            let by_meta = !(chosen.labels.is_empty() && chosen.annotations.is_empty());
+            if by_meta && chosen.by_meta(&resource.node)? {
+                continue 'all;
+            }
+        }
+        let is_rejected = |chosen: &Chosen<'_>| chosen.names_any && chosen.by_id(resource);
+        if !rejected.iter().any(is_rejected) && selected.by_id(resource) {
             copy_to(&mut resource.node, value, target, left)?;
         }
     }
     Ok(())
+}
+
+/// What a selector of a target means.
+struct Chosen<'s> {
+    regex: SelectorRegex,
+    /// Whether there is an id in it at all.
+    names_any: bool,
+    labels: MetaSelector<'s>,
+    annotations: MetaSelector<'s>,
+}
+
+impl<'s> Chosen<'s> {
+    fn new(selector: &'s Selector) -> Result<Self> {
+        Ok(Self {
+            regex: SelectorRegex::new(selector).wrap("error creating target selector")?,
+            names_any: selector.id() != ResId::default(),
+            labels: MetaSelector::labels(selector),
+            annotations: MetaSelector::annotations(selector),
+        })
+    }
+
+    fn by_id(&self, resource: &Resource) -> bool {
+        ids(resource).any(|id| {
+            self.regex.matches_gvk(&id.gvk)
+                && self.regex.matches_name(&id.name)
+                && self.regex.matches_namespace(&id.namespace)
+        })
+    }
+
+    /// Both are read, even if one does not fit.
+    fn by_meta(&self, node: &Node) -> Result<bool> {
+        let annotations = self.annotations.matches(node)?;
+        Ok(self.labels.matches(node)? && annotations)
+    }
 }
 
 fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> Result<()> {

@@ -51,6 +51,34 @@ impl Timestamp {
         rest.0.is_empty().then_some(it)
     }
 
+    /// As Go's `%#v` shows a `time.Time`.
+    pub(crate) fn go_syntax(&self) -> String {
+        const MONTHS: [&str; 12] = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
+        let month = (self.month as usize).checked_sub(1);
+        let month = month.and_then(|it| MONTHS.get(it)).unwrap_or(&"");
+        let zone = match self.offset {
+            0 => "time.UTC",
+            _ => "time.Location(\"\")",
+        };
+        format!(
+            "time.Date({}, time.{month}, {}, {}, {}, {}, {}, {zone})",
+            self.year, self.day, self.hour, self.minute, self.second, self.nanosecond
+        )
+    }
+
     fn time(&mut self, rest: &mut Rest<'_>) -> Option<()> {
         self.hour = rest.number()?;
         self.minute = rest.after(b':')?.number()?;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use http::header::CONTENT_TYPE;
 use json::Value;
 use meta::Status;
-use meta::gvk::GroupVersionKind;
+use meta::gvk::{GroupVersion, GroupVersionKind};
 use schema::Schema;
 
 use crate::custom::Custom;
@@ -105,26 +105,7 @@ pub(crate) fn object(
     if object.is_null() {
         object = json::Object::new().into();
     }
-    let is_object = object.as_object().is_some();
-    if expected.custom.is_some() && is_object && format == Format::Json {
-        let has = |name: &str| object.str_at(&[name]).is_some_and(|it| !it.is_empty());
-        if !has("kind") {
-            // Custom objects must say what they are.
-            let text = String::from_utf8_lossy(body);
-            let begin: String = text.chars().take(30).collect();
-            return Err(Status::bad_request(format!(
-                "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{text}' \
-                 ({begin} ...)",
-                expected.kind.kind
-            )));
-        }
-    }
-    check_kind(&mut object, expected).map_err(|mut status| {
-        if !is_object {
-            let _ = write!(status.message, " ({})", summary(body));
-        }
-        status
-    })?;
+    check_kind(&mut object, body, expected)?;
     finish(
         object,
         strict,
@@ -134,14 +115,15 @@ pub(crate) fn object(
     )
 }
 
-/// The same for an object that a patch has made, or a patch that is an object.
+/// The same for an object that a patch has made, or a patch that is an object. A refusal says why, and no more.
 pub(crate) fn patched(
     mut object: Value,
     strict: Vec<String>,
     validation: Validation,
     expected: &Expected<'_>,
 ) -> Result<Decoded, Status> {
-    check_kind(&mut object, expected)?;
+    let said = said(&object).map_err(Status::bad_request)?;
+    belongs(&mut object, said, expected)?;
     finish(object, strict, true, validation, expected)
 }
 
@@ -267,40 +249,105 @@ pub(crate) fn yaml_duplicates(body: &[u8]) -> Vec<String> {
     }
 }
 
-fn check_kind(object: &mut Value, expected: &Expected<'_>) -> Result<(), Status> {
+fn check_kind(object: &mut Value, body: &[u8], expected: &Expected<'_>) -> Result<(), Status> {
+    let mut said = said(object).map_err(|text| unrecognized(expected.kind, body, &text))?;
     let want = expected.kind;
-    let name = go_type(object);
-    let Some(fields) = object.as_object_mut() else {
-        let go = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
-                  \"json:\\\"kind,omitempty\\\"\" }";
-        return Err(Status::bad_request(format!(
-            "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
-             json: cannot unmarshal {name} into Go value of type {go}",
-            want.kind
-        )));
-    };
-    let text = |name: &str| {
-        let found = fields.get(name).and_then(Value::as_str);
-        found.unwrap_or_default().to_owned()
-    };
-    // What is left out is what belongs here.
-    let or = |found: String, want: String| if found.is_empty() { want } else { found };
-    let api_version = or(text("apiVersion"), want.api_version());
-    let kind = or(text("kind"), want.kind.clone());
-    // The beta of evictions went with 1.25, but whoever sends one is still understood.
-    let api_version = match (&*api_version, &*kind) {
-        ("policy/v1beta1", "Eviction") if want.kind == kind => want.api_version(),
-        _ => api_version,
-    };
-    if kind != want.kind || api_version != want.api_version() {
-        let name = fields
-            .get("metadata")
-            .and_then(|it| it.str_at(&["name"]))
-            .unwrap_or_default();
-        return Err(other_kind(expected, name, &api_version, &kind));
+    if expected.custom.is_some() {
+        // Custom objects must say what they are.
+        if said.kind.is_empty() {
+            let body_text = String::from_utf8_lossy(body);
+            let text = format!("Object 'Kind' is missing in '{body_text}'");
+            return Err(unrecognized(want, body, &text));
+        }
+        if object.get("apiVersion").is_some_and(Value::is_null) {
+            let text = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
+            return Err(handled_as(&said.kind, "", &want.kind, text));
+        }
+    } else {
+        said.fill(want);
+        if said.version.is_empty() {
+            let body = String::from_utf8_lossy(body);
+            let text = format!("Object 'apiVersion' is missing in '{body}'");
+            return Err(handled_as(&said.kind, "", &want.kind, &text));
+        }
     }
-    fields.insert("kind", kind);
-    fields.insert("apiVersion", api_version);
+    belongs(object, said, expected)
+}
+
+/// What an object says it is.
+struct Said {
+    group: String,
+    version: String,
+    kind: String,
+}
+
+impl Said {
+    /// What is left out is what belongs here.
+    fn fill(&mut self, want: &GroupVersionKind) {
+        if self.kind.is_empty() {
+            self.kind.clone_from(&want.kind);
+        }
+        if self.version.is_empty() && (self.group.is_empty() || self.group == want.group) {
+            self.group.clone_from(&want.group);
+            self.version.clone_from(&want.version);
+        }
+    }
+}
+
+/// Fails as Go does that looks for nothing else in the text.
+fn said(object: &Value) -> Result<Said, String> {
+    let unfit = |found: &Value, wanted: &str| {
+        let found = go_type(found);
+        format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into {wanted}"
+        )
+    };
+    let Some(fields) = object.as_object() else {
+        let go = "Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                  \"json:\\\"kind,omitempty\\\"\" }";
+        return Err(unfit(object, go));
+    };
+    let (mut api_version, mut kind) = ("", "");
+    for (name, value) in fields.iter() {
+        let text = match &**name {
+            "apiVersion" => &mut api_version,
+            "kind" => &mut kind,
+            _ => continue,
+        };
+        match value {
+            Value::String(it) => *text = it,
+            Value::Null => {}
+            other => {
+                let wanted = format!("Go struct field .{name} of type string");
+                return Err(unfit(other, &wanted));
+            }
+        }
+    }
+    let parsed = GroupVersion::parse(api_version).map_err(|error| error.to_string())?;
+    Ok(Said {
+        group: parsed.group,
+        version: parsed.version,
+        kind: kind.to_owned(),
+    })
+}
+
+fn belongs(object: &mut Value, mut said: Said, expected: &Expected<'_>) -> Result<(), Status> {
+    let want = expected.kind;
+    if expected.custom.is_none() {
+        said.fill(want);
+        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
+            said.version = "v1".into();
+        }
+    }
+    if said.kind != want.kind || said.group != want.group || said.version != want.version {
+        let name = meta::object::name(object);
+        return Err(other_kind(expected, name, &said));
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("kind", &*want.kind);
+        fields.insert("apiVersion", want.api_version());
+    }
     Ok(())
 }
 
@@ -313,9 +360,14 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
     }
 }
 
-fn other_kind(expected: &Expected<'_>, name: &str, api_version: &str, kind: &str) -> Status {
+fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Status {
     let want = expected.kind;
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let Said {
+        group,
+        version,
+        kind,
+    } = said;
+    let api_version = &GroupVersionKind::new(&**group, &**version, &**kind).api_version();
     let registered = resources::builtin()
         .of_version(group, version)
         .any(|row| row.kind == *kind);
@@ -327,13 +379,13 @@ fn other_kind(expected: &Expected<'_>, name: &str, api_version: &str, kind: &str
         );
         return handled_as(kind, version, &want.kind, &text);
     }
-    if expected.custom.is_some() && group == want.group && version == want.version {
+    if expected.custom.is_some() && *group == want.group && *version == want.version {
         let detail = format!("must be {}", want.kind);
         let error = meta::field::Error::invalid("kind", kind, detail);
-        let kind = meta::gvk::GroupKind::new(group, kind);
+        let kind = meta::gvk::GroupKind::new(&**group, &**kind);
         return Status::invalid(&kind, name, &[error]);
     }
-    if group != want.group || version != want.version {
+    if *group != want.group || *version != want.version {
         return Status::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version ({})",
             want.api_version()

@@ -32,6 +32,7 @@ mod gather;
 mod guard;
 mod gzip;
 mod health;
+mod http1;
 pub mod incoming;
 mod join;
 mod kinds;

@@ -1,10 +1,12 @@
 //! Hot path. LIST: a consistent page, or everything, streamed from a snapshot.
 
+mod form;
+mod writer;
+
 use std::sync::{Arc, LazyLock};
 
-use bytes::Bytes;
 use http::Response;
-use json::{Object, Value, json};
+use json::Object;
 use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Revision, Snapshot};
@@ -16,17 +18,15 @@ use crate::body::Body;
 use crate::catalog::Resource;
 use crate::filter::Filter;
 use crate::metrics::Listing;
-use crate::negotiate::{Accepted, Format, View};
+use crate::negotiate::{Accepted, Format};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::token::Continue;
 use crate::{convert, object, respond, table, traced};
 
-/// A frame is sent when it is about that large.
-const FRAME: usize = 128 << 10;
 /// Takes some milliseconds to read and to write.
 const LARGE: usize = 256 << 10;
-/// For large lists that are made as a whole: each takes a thread, and several times its size.
+/// For large lists that are not spliced from stored bytes: to begin one takes a thread for a while.
 static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
     let threads = std::thread::available_parallelism();
     Semaphore::new(threads.map_or(4, |it| 2 * it.get()))
@@ -75,17 +75,15 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     traced::listed(page.entries.as_ref().map(Vec::len));
     drop(storage);
     list.convert(&mut page).await?;
-    if accepted.format != Format::Json || accepted.pretty {
-        let body = if list.is_large(&page) {
-            let _turn = TURNS.acquire().await.map_err(Status::internal)?;
-            traced::serialize(|| aside(|| list.whole(&page)))?
-        } else {
-            traced::serialize(|| list.whole(&page))?
-        };
-        return Ok(respond::ok(accepted.format.content_type(), body));
-    }
-    let body = traced::serialize(|| Ok(list.stream(page)))?;
-    Ok(respond::ok("application/json", body))
+    let content_type = accepted.format.content_type();
+    let is_plain = accepted.format == Format::Json && !accepted.pretty;
+    let body = if is_plain || !list.is_large(&page) {
+        traced::serialize(|| list.written(page))?
+    } else {
+        let _turn = TURNS.acquire().await.map_err(Status::internal)?;
+        traced::serialize(|| aside(|| list.written_aside(page, &api.held)))?
+    };
+    Ok(respond::ok(content_type, body))
 }
 
 struct List {
@@ -159,8 +157,7 @@ impl List {
         let Some(webhook) = self.resource.custom.as_ref().and_then(|it| it.webhook()) else {
             return Ok(());
         };
-        let entries = page.entries.take();
-        let entries = entries.unwrap_or_else(|| self.taken().cloned().collect());
+        let entries = self.taken(page.entries.take());
         page.entries = Some(convert::ahead(&self.resource, webhook, entries).await?);
         Ok(())
     }
@@ -169,174 +166,23 @@ impl List {
         Show::new(&self.resource, self.accepted, self.include)
     }
 
-    fn each(
-        &self,
-        page: &Page,
-        add: impl FnMut(&Arc<Entry>) -> Result<(), Status>,
-    ) -> Result<(), Status> {
-        if let Some(entries) = &page.entries {
-            return entries.iter().try_for_each(add);
-        }
-        self.taken().try_for_each(add)
-    }
-
-    /// All entries that are a part of the list, found as they are taken.
-    fn taken(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.snapshot.range(&self.range).filter(|entry| {
-            let taken = self.filter.takes(&self.resource, entry);
-            self.listing.add(1, taken.into());
-            taken
-        })
-    }
-
-    /// Objects of a built-in kind as protobuf, if the kind has such a form.
-    fn protobuf(&self, page: &Page) -> Result<Option<Bytes>, Status> {
-        let resource = &*self.resource;
-        let (api_version, kind) = (resource.api_version(), resource.list_kind.as_deref());
-        let kind = kind.unwrap_or_default();
-        let types = schema::builtin();
-        let list = types.kind(&resource.group, &resource.version, kind);
-        let (Some(list), Some(items)) = (list, &resource.schema) else {
-            return Ok(None);
-        };
-        let empty = json!({"metadata": (page.metadata.clone()), "items": []});
-        let mut list = schema::protobuf::List::new(list.place(), &empty, items.place())
-            .map_err(Status::internal)?;
-        self.each(page, |entry| {
-            let object = convert::decode(resource, &entry.value, entry.modified)?;
-            list.push(&object).map_err(Status::internal)
-        })?;
-        Ok(Some(list.finish(&api_version, kind).into()))
-    }
-
     /// To write it in another format takes longer than others should wait.
     fn is_large(&self, page: &Page) -> bool {
-        let mut room = LARGE;
-        let mut fits = |entry: &Arc<Entry>| {
-            let rest = room.checked_sub(entry.value.len());
-            room = rest.unwrap_or_default();
-            rest.is_some()
+        self.bytes(page, LARGE) > LARGE
+    }
+
+    /// What its objects have at rest, or `most` and some more.
+    fn bytes(&self, page: &Page, most: usize) -> usize {
+        let mut all = 0;
+        let mut add = |entry: &Arc<Entry>| {
+            all += entry.value.len();
+            all <= most
         };
-        !match &page.entries {
-            Some(entries) => entries.iter().all(&mut fits),
-            None => self.snapshot.range(&self.range).all(&mut fits),
-        }
-    }
-
-    /// For formats that cannot be written piece by piece.
-    fn whole(&self, page: &Page) -> Result<Bytes, Status> {
-        let plain_objects = self.accepted.view == View::Whole && self.resource.custom.is_none();
-        if self.accepted.format == Format::Protobuf
-            && plain_objects
-            && let Some(list) = self.protobuf(page)?
-        {
-            return Ok(list);
-        }
-        let plain = Accepted {
-            format: Format::Json,
-            pretty: false,
-            ..self.accepted
+        match &page.entries {
+            Some(entries) => entries.iter().all(&mut add),
+            None => self.snapshot.range(&self.range).all(&mut add),
         };
-        let show = Show::new(&self.resource, plain, self.include);
-        let (mut out, end) = show.list_frame(page.metadata.clone());
-        let mut first = true;
-        self.each(page, |entry| {
-            if !std::mem::take(&mut first) {
-                out.push(b',');
-            }
-            show.item(&mut out, entry)
-        })?;
-        out.extend_from_slice(end);
-        let value: Value = json::parse(&out).map_err(Status::internal)?;
-        self.show().encode(&value)
-    }
-
-    fn stream(self, page: Page) -> Body {
-        let (out, end) = self.show().list_frame(page.metadata);
-        let mut writer = Writer {
-            list: self,
-            is_found: page.entries.is_some(),
-            step: page.entries.unwrap_or_default().into_iter(),
-            out,
-            end: Some(end),
-            first: true,
-        };
-        // What fits one frame goes with its length known.
-        let Some(first) = writer.frame() else {
-            return Body::empty();
-        };
-        if writer.end.is_none() {
-            return first.into();
-        }
-        Body::chunks(|out| async move {
-            out.send(first).await;
-            while let Some(frame) = writer.frame() {
-                out.send(frame).await;
-            }
-        })
-    }
-}
-
-struct Writer {
-    list: List,
-    /// All entries were found before; else they are taken from the snapshot as we go.
-    is_found: bool,
-    step: std::vec::IntoIter<Arc<Entry>>,
-    out: Vec<u8>,
-    /// Gone when all is written.
-    end: Option<&'static [u8]>,
-    first: bool,
-}
-
-impl Writer {
-    fn frame(&mut self) -> Option<Bytes> {
-        let end = self.end?;
-        if !self.first {
-            self.out.reserve(FRAME + FRAME / 8);
-        }
-        let mut taken = 0;
-        // However large the objects are, no more than one of them goes beyond the frame.
-        while self.out.len() < FRAME {
-            let Some(entry) = self.next() else {
-                self.out.extend_from_slice(end);
-                self.end = None;
-                break;
-            };
-            self.add(&entry);
-            taken += 1;
-        }
-        if !self.is_found {
-            self.list.listing.add(0, taken);
-        }
-        Some(std::mem::take(&mut self.out).into())
-    }
-
-    fn next(&mut self) -> Option<Arc<Entry>> {
-        let Self { list, step, .. } = self;
-        if self.is_found {
-            return step.next();
-        }
-        loop {
-            if let Some(entry) = step.find(|it| list.filter.takes(&list.resource, it)) {
-                return Some(entry);
-            }
-            let page = list.snapshot.page(&list.range, list.after.as_deref(), STEP);
-            list.after = Some(page.entries.last()?.key.to_vec());
-            list.listing.add(page.entries.len(), 0);
-            *step = page.entries.into_iter();
-        }
-    }
-
-    fn add(&mut self, entry: &Entry) {
-        let start = self.out.len();
-        if !self.first {
-            self.out.push(b',');
-        }
-        match self.list.show().item(&mut self.out, entry) {
-            Ok(()) => self.first = false,
-            // The answer has begun: an object that cannot be read is left out, as nothing else can be said now.
-            Err(_) => self.out.truncate(start),
-        }
+        all
     }
 }
 

@@ -20,7 +20,7 @@ use store::{LeaseId, Store};
 use telemetry::metrics::Registry;
 use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::allocate::ServiceRanges;
 use crate::authenticate::Authentication;
@@ -73,6 +73,8 @@ pub struct Api {
     ready: AtomicBool,
     leaving: AtomicBool,
     pub(crate) places: Places,
+    /// Room for lists that are made as a whole until their clients have taken them, in KiB.
+    pub(crate) held: Arc<Semaphore>,
 }
 
 /// What an API is made of.
@@ -118,6 +120,8 @@ pub struct Settings {
     pub extend_token_expiration: bool,
     /// The part of HTTP/2 requests after which a client is sent away to connect anew.
     pub goaway_chance: f64,
+    /// What lists in protobuf that clients are slow to take may have in memory together; more are made twice.
+    pub max_held_list_bytes: usize,
     /// Streams that a client may have on one HTTP/2 connection.
     pub max_streams: u32,
     /// Told of every request.
@@ -145,6 +149,7 @@ impl Default for Settings {
             max_token_expiration: 0,
             extend_token_expiration: true,
             goaway_chance: 0.0,
+            max_held_list_bytes: 64 << 20,
             // As Go's server offers.
             max_streams: 250,
             request_log: None,
@@ -408,6 +413,7 @@ impl Api {
             admission: parts.admission,
             documents: parts.documents,
             places: Places::new(&settings),
+            held: Arc::new(Semaphore::new(settings.max_held_list_bytes >> 10)),
             settings,
             stop,
             metrics: Metrics::new(parts.metrics),

@@ -232,6 +232,11 @@ fn exact_name(selector: &str) -> Option<&str> {
     is_segment.then_some(name)
 }
 
+/// Whether all percent signs of a path are right.
+pub(crate) fn is_escaped(path: &str) -> bool {
+    percent_decode(path).is_some()
+}
+
 /// `None` if the percent signs are not right. What is no UTF-8 is nobody's name, and becomes U+FFFD.
 fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {

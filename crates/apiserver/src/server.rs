@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::header::HOST;
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -22,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
 use crate::gather::Gathered;
+use crate::http1;
 use crate::pipeline::{Api, Caller};
 use crate::random;
 use crate::together::{Requests, Together};
@@ -185,24 +185,18 @@ fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
 
 /// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
 async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
-    if request.version() == Version::HTTP_11 && request.headers().get_all(HOST).iter().count() != 1
-    {
-        // RFC 9112, 3.2: those before us may have understood another one.
-        return with_code(StatusCode::BAD_REQUEST);
+    if let Some(refusal) = http1::refuse(&request) {
+        return refusal;
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return api.answer(&caller, request).await;
     }
     let write = tokio::spawn(async move { api.answer(&caller, request).await });
-    write
-        .await
-        .unwrap_or_else(|_| with_code(StatusCode::INTERNAL_SERVER_ERROR))
-}
-
-fn with_code(code: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = code;
-    response
+    write.await.unwrap_or_else(|_| {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        response
+    })
 }
 
 #[cfg(test)]

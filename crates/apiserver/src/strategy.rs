@@ -53,11 +53,24 @@ pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<Strin
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(write);
     let context = context(write, &extra, &now, &uid);
+    // Said even if the object is then refused.
+    let early = prepare::warnings::before_create(group, kind, object);
+    write.ask.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
         definition::accept(write.api, object);
     }
-    prepare::warnings::on_create(group, kind, object)
+    let mut warnings = prepare::warnings::on_create(group, kind, object);
+    warnings.extend(unpaired(group, kind, object));
+    warnings
+}
+
+/// A certificate whose key is another's, or none.
+fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
+    let (certificate, key) = prepare::warnings::key_pair(group, kind, object)?;
+    let bytes = |text: &str| BASE64_STANDARD.decode(text).unwrap_or_default();
+    let checked = auth::pki::check_pair(&bytes(certificate), &bytes(key));
+    checked.err().map(|error| error.to_string())
 }
 
 pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value) -> Vec<String> {
@@ -78,7 +91,9 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
     if !subresource.is_empty() {
         return Vec::new();
     }
-    prepare::warnings::on_update(group, kind, object, live)
+    let mut warnings = prepare::warnings::on_update(group, kind, object, live);
+    warnings.extend(unpaired(group, kind, object));
+    warnings
 }
 
 /// A scale is written through its object, of which it is no part; so is a pod's binding.

@@ -36,12 +36,15 @@ pub(crate) async fn answer(
         Verb::Update => Allowed::Update,
         Verb::Patch => Allowed::Patch,
         Verb::Delete => Allowed::Delete,
-        _ => return Err(verbs::not_allowed()),
+        _ if ask.info.rest.is_empty() => return Err(verbs::not_allowed()),
+        _ => return Err(documents::no_resource()),
     };
-    if !verbs::exists(ask) {
+    let ends = name == "proxy" || ask.info.rest.is_empty() || ask.resource.custom.is_some();
+    if !ends || !verbs::exists(ask) {
         return Err(documents::no_resource());
     }
-    if !sub.verbs.contains(verb) || ask.method == http::Method::HEAD {
+    let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
+    if is_head || !sub.verbs.contains(verb) {
         return Err(verbs::not_allowed());
     }
     match name {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{CreateOptions, PatchOptions, Query};
@@ -31,10 +31,10 @@ pub(crate) async fn answer(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    if *ask.method == Method::HEAD {
-        return Err(not_allowed());
-    }
     let _handler = traced::handler(ask);
+    if ask.resource.custom.is_some() {
+        return custom(api, ask, body).await;
+    }
     if !ask.info.subresource.is_empty() {
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
@@ -49,6 +49,44 @@ pub(crate) async fn answer(
         return Box::pin(subresources::unstored(api, ask, body)).await;
     }
     object(api, ask, body).await
+}
+
+/// Upstream serves custom resources by a handler of its own, with other words for what is not there.
+async fn custom(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let info = ask.info;
+    let reads = matches!(info.verb, Verb::List | Verb::Watch);
+    let is_placed = match (ask.resource.namespaced, info.namespace.is_empty()) {
+        (true, true) => reads,
+        (namespaced, whole) => namespaced != whole,
+    };
+    if !is_placed {
+        return Ok(crate::documents::page_not_found());
+    }
+    let unsupported = || {
+        let resource = ask.resource.group_resource();
+        Status::method_not_supported(&resource, info.verb.as_str())
+    };
+    if !info.subresource.is_empty() {
+        if ask.resource.subresource(&info.subresource).is_none() {
+            return Err(ask.not_found());
+        }
+        if !matches!(info.verb, Verb::Get | Verb::Update | Verb::Patch) {
+            return Err(unsupported());
+        }
+        return Box::pin(subresources::answer(api, ask, body)).await;
+    }
+    check_name(&info.name)?;
+    match info.verb {
+        Verb::Proxy | Verb::None => Err(unsupported()),
+        Verb::Update | Verb::Patch if info.name.is_empty() => {
+            Err(Status::bad_request("name must be provided"))
+        }
+        _ => object(api, ask, body).await,
+    }
 }
 
 /// The verbs on whole objects and their collections. What holds much while it waits is boxed: a read's future, which

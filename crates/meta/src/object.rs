@@ -103,7 +103,9 @@ pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
-    items(object, "finalizers").iter().filter_map(Value::as_str)
+    let all = items(object, "finalizers").iter();
+    // Go reads null as no text.
+    all.map(|it| it.as_str().unwrap_or_default())
 }
 
 pub fn has_finalizer(object: &Value, finalizer: &str) -> bool {

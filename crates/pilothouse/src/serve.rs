@@ -76,7 +76,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let say = Say {
         on_stderr: arguments.data.print_kubeconfig,
     };
-    // Before anything is opened: a mistake in a file is told at once.
+    // Before anything is opened: a mistake in a name or a file is told at once.
+    arguments.objects.check()?;
     let registry = Registry::default();
     let egress = arguments.telemetry.egress()?;
     let egress = egress.observed(&dialing::observer(&registry));

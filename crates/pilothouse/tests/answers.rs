@@ -1,5 +1,7 @@
 //! Answers that a kube-apiserver was asked for too: each pins a difference that was found and is gone.
 
+#[path = "answers/bodies.rs"]
+mod bodies;
 #[path = "answers/custom.rs"]
 mod custom;
 #[path = "answers/definitions.rs"]

@@ -86,7 +86,18 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, Error> {
 
 /// Puts an object's message in its envelope.
 pub fn seal(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(raw.len() + api_version.len() + kind.len() + 32);
+    let mut out = envelope(api_version, kind, raw.len(), raw.len());
+    out.extend_from_slice(raw);
+    out.extend_from_slice(&END);
+    out
+}
+
+/// The envelope's last fields, content encoding and type, which are empty.
+const END: [u8; 4] = [0x1a, 0, 0x22, 0];
+
+/// An envelope up to a message of so many bytes, with room for some of them.
+fn envelope(api_version: &str, kind: &str, length: usize, room: usize) -> Vec<u8> {
+    let mut writer = Writer::with_capacity(room + api_version.len() + kind.len() + 32);
     writer.raw(&MAGIC);
     writer
         .message(1, |writer| {
@@ -95,9 +106,7 @@ pub fn seal(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
             Ok::<_, Error>(())
         })
         .expect("writing strings cannot fail");
-    writer.bytes(2, raw);
-    writer.bytes(3, b"");
-    writer.bytes(4, b"");
+    writer.length(2, length);
     writer.out
 }
 
@@ -133,35 +142,26 @@ pub fn encode_object(place: crate::Place<'_>, object: &Value) -> Result<Vec<u8>,
     ))
 }
 
-/// A list that is written item by item, so that no more than one of them is a tree at a time.
-#[derive(Debug)]
-pub struct List<'a> {
-    items: crate::Place<'a>,
-    raw: Writer,
+/// Appends one item of a list. In every list, metadata is the first field, and items are the second.
+pub fn write_item(out: &mut Vec<u8>, place: crate::Place<'_>, item: &Value) -> Result<(), Error> {
+    let mut writer = Writer {
+        out: std::mem::take(out),
+    };
+    let encoded = encode(place, item).map(|item| writer.bytes(2, &item));
+    *out = writer.out;
+    encoded
 }
 
-impl<'a> List<'a> {
-    /// `list` has metadata and no items; `items` is what they are.
-    pub fn new(
-        place: crate::Place<'_>,
-        list: &Value,
-        items: crate::Place<'a>,
-    ) -> Result<Self, Error> {
-        let mut raw = Writer::with_capacity(64 << 10);
-        raw.raw(&encode(place, list)?);
-        Ok(Self { items, raw })
-    }
-
-    pub fn push(&mut self, item: &Value) -> Result<(), Error> {
-        // In every list: metadata is the first field, items are the second.
-        self.raw.bytes(2, &encode(self.items, item)?);
-        Ok(())
-    }
-
-    /// In its envelope.
-    pub fn finish(self, api_version: &str, kind: &str) -> Vec<u8> {
-        seal(api_version, kind, &self.raw.out)
-    }
+/// What surrounds the items of a list in its envelope: `list` is encoded without any, they are `length` bytes.
+pub fn list_envelope(
+    api_version: &str,
+    kind: &str,
+    list: &[u8],
+    length: usize,
+) -> (Vec<u8>, Vec<u8>) {
+    let mut head = envelope(api_version, kind, list.len() + length, list.len());
+    head.extend_from_slice(list);
+    (head, END.to_vec())
 }
 
 /// Whether a kind has a protobuf form at all: `Table` has none.

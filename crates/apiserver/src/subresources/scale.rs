@@ -199,7 +199,7 @@ impl Change for SetScale<'_> {
                 self.owners.apply(&before, &body.value, force)?
             }
             How::Patch(body) => {
-                let patched = body.apply(&before, self.schema)?;
+                let patched = body.apply(&before, self.schema, self.validation)?;
                 body.decode(patched, self.validation, &expected)?.object
             }
         };

@@ -87,7 +87,11 @@ pub fn apply(
 
 fn check(context: &Context, patch: &Value) -> Result<(), Error> {
     let text = |name: &str| patch.get(name).and_then(Value::as_str).unwrap_or("");
-    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    // What cannot be read is nothing, the kind with it.
+    let (api_version, kind) = match text("apiVersion") {
+        it if it.matches('/').count() > 1 => ("", ""),
+        it => (it.strip_prefix('/').unwrap_or(it), text("kind")),
+    };
     if api_version != context.api_version || kind != context.kind {
         let found = group_version_kind(api_version, kind);
         return Err(Error::BadRequest(format!("invalid object type: {found}")));

@@ -4,6 +4,7 @@ use super::{Query, refuse, validate_dry_run};
 use crate::Status;
 use crate::field::{Error, Path};
 use crate::go::quote;
+use crate::gvk::GroupVersion;
 use crate::object;
 
 /// What happens to the dependents of an object that is deleted.
@@ -80,8 +81,14 @@ impl DeleteOptions {
                 )));
             }
         }
+        let version = GroupVersion::parse(object::api_version(body));
+        let version = version.map_err(|error| Status::bad_request(error.to_string()))?;
         if !matches!(object::kind(body), "" | "DeleteOptions") {
-            let (kind, version) = (quote(object::kind(body)), quote(object::api_version(body)));
+            let kind = quote(object::kind(body));
+            let version = match &*version.to_string() {
+                "" => quote("meta.k8s.io/v1"),
+                other => quote(other),
+            };
             let message = format!(
                 "no kind {kind} is registered for version {version} in scheme \
                  \"pkg/apis/meta/internalversion/scheme/register.go:27\""

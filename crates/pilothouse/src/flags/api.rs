@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use admission::Plugins;
 use anyhow::anyhow;
 use clap::Args;
 use controllers::Selection;
@@ -39,13 +40,29 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    pub(crate) fn apply(&self, options: &mut Options) -> anyhow::Result<()> {
-        options.admission = admission::Plugins::new(
+    /// Whether all names are known, before anything is made.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.plugins()?;
+        self.selection()?;
+        Ok(())
+    }
+
+    fn plugins(&self) -> anyhow::Result<Plugins> {
+        let (on, off) = (
             &self.enable_admission_plugins,
             &self.disable_admission_plugins,
-        )?;
-        options.controllers = Selection::parse(self.controllers.iter().map(String::as_str))
-            .map_err(|error| anyhow!("--controllers: {error}"))?;
+        );
+        Ok(Plugins::new(on, off)?)
+    }
+
+    fn selection(&self) -> anyhow::Result<Selection> {
+        Selection::parse(self.controllers.iter().map(String::as_str))
+            .map_err(|error| anyhow!("--controllers: {error}"))
+    }
+
+    pub(crate) fn apply(&self, options: &mut Options) -> anyhow::Result<()> {
+        options.admission = self.plugins()?;
+        options.controllers = self.selection()?;
         let settings = &mut options.settings;
         settings.services.network = self.service_cluster_ip_range;
         settings.services.ports = self.service_node_port_range;

@@ -6,7 +6,7 @@ use testkit::server::Server;
 use super::{refused, send};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
+pub(crate) const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
 
 fn definition(versions: &Value) -> Value {
     json!({
@@ -33,7 +33,7 @@ fn version(name: &str, storage: bool) -> Value {
     })
 }
 
-fn thing(name: &str, spec: &Value) -> Value {
+pub(crate) fn thing(name: &str, spec: &Value) -> Value {
     json!({
         "apiVersion": "example.com/v1",
         "kind": "Thing",
@@ -42,7 +42,7 @@ fn thing(name: &str, spec: &Value) -> Value {
     })
 }
 
-async fn with_things() -> Server {
+pub(crate) async fn with_things() -> Server {
     let server = Server::start().await;
     let versions = json!([(version("v1", true)), (version("v1beta1", false))]);
     let local = server.local();

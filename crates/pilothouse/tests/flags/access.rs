@@ -80,4 +80,13 @@ fn modes_and_plugins_that_are_none_are_named() {
         "--enable-admission-plugins=Nonsense",
     ]);
     assert!(!ok && said.contains("Nonsense"), "{said}");
+    // Names are looked at before anything is made.
+    for flag in ["--enable-admission-plugins", "--controllers"] {
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("data");
+        let data_flag = format!("--data-dir={}", data.display());
+        let (ok, said) = run(&["serve", &data_flag, &format!("{flag}=Nonsense")]);
+        assert!(!ok && said.contains("Nonsense"), "{said}");
+        assert!(!data.exists(), "{flag}");
+    }
 }

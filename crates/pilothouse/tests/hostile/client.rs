@@ -83,12 +83,16 @@ impl Client {
 
     /// Sends bytes as they are, and reads until the server ends the connection.
     pub(crate) fn raw(&self, request: &[u8]) -> String {
+        String::from_utf8_lossy(&self.bytes(request)).into_owned()
+    }
+
+    pub(crate) fn bytes(&self, request: &[u8]) -> Vec<u8> {
         let mut stream = self.connect(&self.tls);
         // The server may answer and hang up before it has read everything.
         let _ = stream.write_all(request);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        answer
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {

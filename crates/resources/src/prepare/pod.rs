@@ -260,14 +260,16 @@ fn app_armor(pod: &mut Object) {
     }
 }
 
-fn profile(annotation: &str) -> Option<Value> {
+/// The field that an annotation stands for, if it makes a valid one.
+pub(super) fn profile(annotation: &str) -> Option<Value> {
     match annotation {
         "unconfined" => Some(json!({"type": "Unconfined"})),
         "runtime/default" => Some(json!({"type": "RuntimeDefault"})),
         _ => {
-            let name = annotation
-                .strip_prefix("localhost/")
-                .filter(|it| !it.trim().is_empty())?;
+            let name = annotation.strip_prefix("localhost/")?;
+            if name.is_empty() || name.trim() != name || name.len() > 4095 {
+                return None;
+            }
             Some(json!({"type": "Localhost", "localhostProfile": name}))
         }
     }

@@ -13,6 +13,23 @@ use meta::names;
 use crate::read::{Read, annotation};
 pub(crate) use pod::template;
 
+/// What is said of a new object before it is prepared.
+pub fn before_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    if let ("", "Pod") = (group, kind) {
+        pod::armor(object, &mut all);
+    }
+    all
+}
+
+/// A certificate and its key, in base64: that they belong together is for others to say.
+pub fn key_pair<'a>(group: &str, kind: &str, object: &'a Value) -> Option<(&'a str, &'a str)> {
+    let is_tls = (group, kind) == ("", "Secret") && object.text("type") == "kubernetes.io/tls";
+    let data = object.find("data").filter(|_| is_tls)?;
+    let text = |key: &str| data.str_at(&[key]).unwrap_or_default();
+    Some((text("tls.crt"), text("tls.key")))
+}
+
 pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let mut all = Vec::new();
     let name = object.text("metadata.name");

@@ -139,9 +139,14 @@ impl Writer {
     }
 
     pub(super) fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.tag(number, LENGTH);
-        self.varint(bytes.len() as u64);
+        self.length(number, bytes.len());
         self.raw(bytes);
+    }
+
+    /// What comes before so many bytes.
+    pub(super) fn length(&mut self, number: u32, length: usize) {
+        self.tag(number, LENGTH);
+        self.varint(length as u64);
     }
 
     /// A message in this one. Its length is put before it when it is known; most fit the byte that is kept for it.

@@ -90,6 +90,31 @@ pub(crate) fn template(template: &Value, path: &str, all: &mut Vec<String>) {
     check(template, &format!("{path}."), true, all);
 }
 
+/// Of a pod this is said before the annotation has become a field, of a template it stays one.
+pub(super) fn armor(pod: &Value, all: &mut Vec<String>) {
+    if pod.text("spec.os.name") != "windows" {
+        for (container, _) in containers(pod, "") {
+            app_armor(pod, container, "", all);
+        }
+    }
+}
+
+fn app_armor(pod: &Value, container: &Value, at: &str, all: &mut Vec<String>) {
+    let name = container.text("name");
+    let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
+    let Some(annotation) = annotation(pod, &key) else {
+        return;
+    };
+    let field = crate::prepare::pod::profile(annotation);
+    let of_pod = pod.find("spec.securityContext.appArmorProfile");
+    let is_said = field.is_some() && field.as_ref() == of_pod;
+    if !is_said && !container.has("securityContext.appArmorProfile") {
+        all.push(format!(
+            "{at}metadata.annotations[{key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead"
+        ));
+    }
+}
+
 fn check(pod: &Value, at: &str, is_template: bool, all: &mut Vec<String>) {
     scheduling(pod, at, all);
     for (key, text) in ANNOTATIONS {
@@ -119,13 +144,8 @@ fn check(pod: &Value, at: &str, is_template: bool, all: &mut Vec<String>) {
         if !seccomp(container.find("securityContext")) && annotation(pod, &key).is_some() {
             all.push(format!("{at}metadata.annotations[{key}]: {gone}"));
         }
-        let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
-        let armored = container.has("securityContext.appArmorProfile")
-            || pod.has("spec.securityContext.appArmorProfile");
-        if is_template && !armored && annotation(pod, &key).is_some() {
-            all.push(format!(
-                "{at}metadata.annotations[{key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead"
-            ));
+        if is_template {
+            app_armor(pod, container, at, all);
         }
         for key in ["memory", "ephemeral-storage"] {
             for list in ["limits", "requests"] {

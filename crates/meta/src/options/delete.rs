@@ -81,7 +81,11 @@ impl DeleteOptions {
             }
         }
         if !matches!(object::kind(body), "" | "DeleteOptions") {
-            let (kind, version) = (quote(object::kind(body)), quote(object::api_version(body)));
+            let version = match object::api_version(body) {
+                "" => "meta.k8s.io/v1",
+                version => version,
+            };
+            let (kind, version) = (quote(object::kind(body)), quote(version));
             let message = format!(
                 "no kind {kind} is registered for version {version} in scheme \
                  \"pkg/apis/meta/internalversion/scheme/register.go:27\""

@@ -267,7 +267,7 @@ fn deletes() {
         ),
         (
             json!({"kind": "Pod"}),
-            r#"no kind "Pod" is registered for version "" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27""#.into(),
+            r#"no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27""#.into(),
         ),
         (
             json!({"gracePeriodSeconds": "5"}),

@@ -9,7 +9,7 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{DeleteOptions, Propagation, Query};
 use store::{Condition, Entry, Txn};
-use telemetry::trace;
+use telemetry::trace::{self, Span};
 
 use crate::body::Body;
 use crate::filter::Filter;
@@ -19,7 +19,7 @@ use crate::pipeline::{Api, Ask};
 use crate::show::Show;
 use crate::table::Include;
 use crate::token::Continue;
-use crate::write::{Options, Seen, Write, commit};
+use crate::write::{Options, Seen, Write, commit, transact};
 use crate::{allocate, clock, convert, failure, join, object, respond, strategy, traced};
 
 const ORPHAN: &str = "orphan";
@@ -73,7 +73,10 @@ pub(crate) async fn collection(
         "" => Vec::new(),
         token => Continue::parse(token, &range)?.after,
     };
+    let storage = traced::listing(&ask.resource);
     let snapshot = api.latest().await?;
+    traced::fresh(true);
+    trace::event("GetLatestSnapshotOrBuildLocked success");
     let limit = match usize::try_from(list.limit) {
         Ok(limit) if limit > 0 => limit,
         _ => usize::MAX,
@@ -97,6 +100,8 @@ pub(crate) async fn collection(
     }
     drop(taken);
     drop(snapshot);
+    traced::listed(Some(page.len()));
+    drop(storage);
     let mut items = Vec::new();
     // Together, so that the store makes them durable together.
     for some in page.chunks(TOGETHER) {
@@ -152,11 +157,16 @@ pub(crate) async fn delete(
     let key = resource.key(&write.ask.info.namespace, name);
     let mut options = options.clone();
     for _ in 0..RETRIES {
+        let storage = traced::storage("Get etcd3");
         let snapshot = write.api.latest().await?;
-        let Some(entry) = snapshot.get(key.as_bytes()).cloned() else {
+        let entry = snapshot.get(key.as_bytes()).cloned();
+        drop(snapshot);
+        let length = entry.as_ref().map(|it| it.value.len());
+        traced::got(&storage, &key, false, length);
+        drop(storage);
+        let Some(entry) = entry else {
             return Err(Status::not_found(&resource.group_resource(), name));
         };
-        drop(snapshot);
         let live = convert::decode(resource, &entry.value, entry.modified)?;
         check(write.ask, &options, &live)?;
         let mut admitting = Admitting::default();
@@ -178,20 +188,22 @@ pub(crate) async fn delete(
             gone,
         };
         let txn = Txn::new().when(Condition::Unchanged(key.clone().into(), entry.modified));
-        let (txn, value, gone) = match next {
+        let (txn, value, storage) = match next {
             Step::Remove => {
                 let last = convert::parse(resource, &entry.value)?;
                 let beside = allocate::release(write.api, resource, &last);
                 let txn = beside.add_to(txn.delete(key.clone()));
-                (txn, entry.value.clone(), true)
+                (txn, entry.value.clone(), None)
             }
             Step::MarkThenRemove(object) => {
-                let value = convert::encode(resource, &object)?;
+                let _storage = marking(write, &key);
+                let value = write.encode(&object)?;
                 if write.options.dry_run {
                     return Ok(deleted(value, entry.modified, true));
                 }
+                let length = value.len();
                 let txn = txn.put_leased(key.clone(), value, entry.lease);
-                match commit(write.api, Stored::Update, resource, txn).await {
+                match transact(write.api, Stored::Update, resource, txn, length).await {
                     Ok(done) => {
                         // Now it is removed. We changed it ourselves.
                         let wanted = options.preconditions.as_mut();
@@ -206,16 +218,22 @@ pub(crate) async fn delete(
             }
             Step::Keep => return Ok(deleted(entry.value.clone(), entry.modified, false)),
             Step::Mark(object) => {
-                let value = convert::encode(resource, &object)?;
+                let storage = marking(write, &key);
+                let value = write.encode(&object)?;
                 let txn = txn.put_leased(key.clone(), value.clone(), entry.lease);
-                (txn, value, false)
+                (txn, value, Some(storage))
             }
         };
+        let gone = storage.is_none();
         if write.options.dry_run {
             return Ok(deleted(value, entry.modified, gone));
         }
-        let operation = if gone { Stored::Delete } else { Stored::Update };
-        match commit(write.api, operation, resource, txn).await {
+        let done = if gone {
+            commit(write.api, Stored::Delete, resource, txn).await
+        } else {
+            transact(write.api, Stored::Update, resource, txn, value.len()).await
+        };
+        match done {
             Ok(done) => return Ok(deleted(value, done.revision, gone)),
             Err(store::Error::Conflict { .. }) => {}
             Err(error) => return Err(failure::of_store(&error)),
@@ -223,6 +241,16 @@ pub(crate) async fn delete(
     }
     let text = "the object has been modified; please apply your changes to the latest version and try again";
     Err(Status::conflict(&resource.group_resource(), name, text))
+}
+
+/// An object that is not gone yet is updated.
+fn marking(write: &Write<'_>, key: &str) -> Option<Span> {
+    if write.options.dry_run {
+        return None;
+    }
+    let storage = write.storage("GuaranteedUpdate etcd3", key);
+    trace::event("initial value restored");
+    Some(storage)
 }
 
 enum Step {
@@ -389,6 +417,7 @@ async fn delete_options(
     let value = convert::options_body(&body, format)?;
     let options = DeleteOptions::from_value(&value);
     trace::event("Decoded delete options");
+    trace::event("Recorded the audit event");
     options
 }
 

@@ -7,12 +7,14 @@ use http::Response;
 use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::api_version;
+use telemetry::trace::Role;
 
 use crate::body::Body;
 use crate::catalog::{Catalog, Group, Resource};
 use crate::digest;
 use crate::documents::{self, Request};
 use crate::pipeline::Api;
+use crate::traced;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -25,7 +27,13 @@ pub(crate) fn root(
     let catalog = api.catalog.load();
     if wants_aggregated(documents::accepts(request))? {
         let (etag, body) = aggregated(&catalog, groups);
-        return Ok(documents::tagged(request, AGGREGATED, &etag, body));
+        let response = documents::tagged(request, AGGREGATED, &etag, body);
+        if !response.status().is_success() {
+            return Ok(response);
+        }
+        let (head, body) = response.into_parts();
+        let body = traced::written(Role::Document, || Ok(body))?;
+        return Ok(Response::from_parts(head, body));
     }
     let value = if groups {
         let all = catalog.groups.iter().filter(|group| !group.name.is_empty());

@@ -8,13 +8,14 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use json::{Value, json};
 use meta::Status;
 use meta::status::Reason;
+use telemetry::trace::Role;
 
 use crate::body::Body;
 use crate::catalog::Group;
 use crate::negotiate::{Accepted, Format};
 use crate::pipeline::Api;
 use crate::request::Query;
-use crate::{debug_traces, discovery, health, openapi, respond, show};
+use crate::{debug_traces, discovery, health, openapi, respond, show, traced};
 
 /// What the server says of itself.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +136,7 @@ pub fn objects(request: &Request<'_>, value: &Value) -> Result<Response<Body>, S
         },
         _ => accepted,
     };
-    let body = show::encode(value, accepted)?;
+    let body = traced::written(Role::Document, || show::encode(value, accepted))?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }
 

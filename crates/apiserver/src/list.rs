@@ -50,12 +50,15 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
             "specifying resource version is not allowed when using continue",
         ));
     }
-    let storage = traced::storage("cacher.GetList");
-    storage.set("type", || ask.resource.group_resource().to_string());
-    trace::event("Ready");
+    let storage = traced::listing(&ask.resource);
     let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
     traced::fresh(asked.is_empty());
-    trace::event("GetLatestSnapshotOrBuildLocked success");
+    let exact = options.resource_version_match == Some(ResourceVersionMatch::Exact);
+    trace::event(if exact || start.is_some() {
+        "GetExactSnapshotLocked success"
+    } else {
+        "GetLatestSnapshotOrBuildLocked success"
+    });
     let after = start.map(|start| start.after);
     // Whoever takes any version gets it whole, as from upstream's cache.
     let limit = if asked == "0" { 0 } else { options.limit };

@@ -64,6 +64,7 @@ pub(crate) async fn patch(
     let options = verbs::write_options(ask, "PatchOptions")?;
     let validation = Validation::of(ask);
     let bytes = traced::body(api, ask, body).await?;
+    trace::event("Recorded the audit event");
     let write = Write::new(api, ask, options);
     let mut change = Patch {
         ask,
@@ -102,7 +103,9 @@ impl Patch<'_> {
 
 impl Change for Patch<'_> {
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
-        trace::handler_event("About to apply patch");
+        if live.is_some() || self.body.kind == Kind::Apply {
+            trace::handler_event("About to apply patch");
+        }
         let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
         let exact = version.is_some_and(|it| !matches!(it, "" | "0"));
         let expected = Expected {

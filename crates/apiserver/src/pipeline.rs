@@ -274,6 +274,8 @@ impl Api {
         if let Some(noted) = &mut noted {
             noted.sender(&user, &info);
         }
+        // Nothing is audited here, as with an upstream that has no policy for it.
+        let _audit = traced::station("audit");
         // As Kubernetes 1.37 calls it, whoever may be impersonated.
         let _impersonation = traced::station("constrainedimpersonation");
         let method = lowercase(&parts.method);
@@ -313,7 +315,8 @@ impl Api {
                 method: &parts.method,
             };
             tally.series = self.metrics.requests.path(&ask);
-            return Box::pin(documents::answer(self, &ask)).await;
+            let answered = Box::pin(documents::answer(self, &ask)).await;
+            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers)));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
@@ -330,7 +333,8 @@ impl Api {
             if group.is_none_or(|it| !it.is_builtin()) {
                 return Ok(documents::page_not_found());
             }
-            return Err(documents::no_resource());
+            let status = documents::no_resource();
+            return Ok(respond::refused(&status, &parts.headers));
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
@@ -362,19 +366,16 @@ impl Api {
         if tally.deprecated && tally.series.is_some() {
             self.metrics.requests.deprecated(ask);
         }
-        let answered = if ask.info.verb == Verb::Watch {
+        let mut response = if ask.info.verb == Verb::Watch {
             verbs::answer(self, ask, body).await
         } else {
             let answered = tokio::time::timeout(deadline, verbs::answer(self, ask, body));
             answered.await.unwrap_or_else(|_| {
                 self.metrics.requests.timed_out(ask);
-                Err(Status::timeout(
-                    "request did not complete within the allotted timeout",
-                    0,
-                ))
+                let text = "request did not complete within the allotted timeout";
+                respond::failed(&Status::timeout(text, 0), ask.headers)
             })
         };
-        let mut response = answered.unwrap_or_else(|status| respond::failed(&status, ask.headers));
         respond::warn(&mut response, &ask.warnings.take());
         tally.waited = ask.warnings.waited();
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {

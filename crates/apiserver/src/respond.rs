@@ -4,12 +4,14 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Response, StatusCode};
 use meta::Status;
+use telemetry::trace::Role;
 
 use crate::body::Body;
 use crate::catalog::Resource;
 use crate::negotiate::{self, Accepted, FORMATS, Format, View};
 use crate::pipeline::Ask;
 use crate::request::Query;
+use crate::traced;
 
 pub(crate) fn ok(content_type: &'static str, body: impl Into<Body>) -> Response<Body> {
     with_code(StatusCode::OK, content_type, body)
@@ -31,6 +33,15 @@ pub(crate) fn with_code(
 
 /// An error, as far as the client understands it.
 pub(crate) fn failed(status: &Status, headers: &HeaderMap) -> Response<Body> {
+    error(status, headers, Role::Answer)
+}
+
+/// The same where no API answers: it has no version.
+pub(crate) fn refused(status: &Status, headers: &HeaderMap) -> Response<Body> {
+    error(status, headers, Role::Document)
+}
+
+fn error(status: &Status, headers: &HeaderMap, role: Role) -> Response<Body> {
     let accepted = text(headers, &ACCEPT).and_then(|header| negotiate::accept(Some(header), false));
     let accepted = Accepted {
         view: View::Whole,
@@ -38,9 +49,10 @@ pub(crate) fn failed(status: &Status, headers: &HeaderMap) -> Response<Body> {
         format: accepted.map_or(Format::Json, |it| it.format),
     };
     let value = status.to_value();
-    let (format, body) = match crate::show::encode(&value, accepted) {
+    let made = traced::written(role, || crate::show::encode(&value, accepted));
+    let (format, body) = match made {
         Ok(body) => (accepted.format, body),
-        Err(_) => (Format::Json, Bytes::from(json::to_vec(&value))),
+        Err(_) => (Format::Json, Bytes::from(json::to_vec(&value)).into()),
     };
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = with_code(code, format.content_type(), body);

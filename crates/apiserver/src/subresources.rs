@@ -10,6 +10,7 @@ mod token;
 use std::sync::Arc;
 
 use http::Response;
+use json::Value;
 use meta::Status;
 use resources::Verb as Allowed;
 
@@ -18,15 +19,11 @@ use crate::documents;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
-use crate::verbs;
+use crate::{traced, verbs};
 
-pub(crate) async fn answer(
-    api: &Arc<Api>,
-    ask: &Ask<'_>,
-    body: RequestBody,
-) -> Result<Response<Body>, Status> {
-    let name = &*ask.info.subresource;
-    let Some(sub) = ask.resource.subresource(name) else {
+/// Whether there is one of this name, for this verb.
+pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
+    let Some(sub) = ask.resource.subresource(&ask.info.subresource) else {
         return Err(documents::no_resource());
     };
     verbs::check_name(&ask.info.name)?;
@@ -43,11 +40,23 @@ pub(crate) async fn answer(
     if !ends || !verbs::exists(ask) {
         return Err(documents::no_resource());
     }
+<<<<<<< HEAD
     let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {
+=======
+    if !sub.verbs.contains(verb) {
+>>>>>>> h-t
         return Err(verbs::not_allowed());
     }
-    match name {
+    Ok(())
+}
+
+pub(crate) async fn answer(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    match &*ask.info.subresource {
         "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize" => {
             verbs::object(api, ask, body).await
         }
@@ -70,4 +79,20 @@ pub(crate) async fn unstored(
         "componentstatuses" => review::component_statuses(api, ask),
         _ => review::create(api, ask, body).await,
     }
+}
+
+/// The object that something is done to.
+fn target(api: &Api, ask: &Ask<'_>) -> Result<Value, Status> {
+    let resource = &ask.resource;
+    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+    let key = resource.key(namespace, name);
+    let storage = traced::storage("Get etcd3");
+    let length = api
+        .store
+        .latest()
+        .get(key.as_bytes())
+        .map(|it| it.value.len());
+    let found = api.find(&resource.group, &resource.plural, namespace, name);
+    traced::got(&storage, &key, false, length);
+    found.ok_or_else(|| ask.not_found())
 }

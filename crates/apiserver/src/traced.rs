@@ -12,6 +12,7 @@ use telemetry::context::{TraceContext, baggage};
 use telemetry::trace::{self, Incoming, Role, Scope, Span, Tick, Tracer, Trust};
 
 use crate::body::Body;
+use crate::catalog::Resource;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
@@ -84,8 +85,8 @@ pub(crate) fn storage(name: &'static str) -> Span {
 }
 
 /// What was found at a key, by its length.
-pub(crate) fn got(span: &Span, key: String, from_cache: bool, found: Option<usize>) {
-    span.set("key", || key);
+pub(crate) fn got(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
+    span.set("key", || key.to_owned());
     if from_cache {
         span.set("resource-version", || "0");
         trace::event("watchCache locked acquired");
@@ -101,6 +102,14 @@ pub(crate) fn got(span: &Span, key: String, from_cache: bool, found: Option<usiz
         }
         None => {}
     }
+}
+
+/// A list, from the first look at it.
+pub(crate) fn listing(resource: &Resource) -> Span {
+    let span = storage("cacher.GetList");
+    span.set("type", || resource.group_resource().to_string());
+    trace::event("Ready");
+    span
 }
 
 /// A state is there that is as new as it must be. Upstream takes a lock for it, we need none.
@@ -150,12 +159,22 @@ pub(crate) async fn stored<T>(
     stored
 }
 
-/// An answer's body. A list that goes out in pieces is only begun here.
+/// What a verb answers.
 pub(crate) fn serialize<T: Into<Body>>(
     make: impl FnOnce() -> Result<T, Status>,
 ) -> Result<Body, Status> {
     trace::event("About to write a response");
-    let span = trace::span_as("SerializeObject", Scope::Component, Role::Answer);
+    let made = written(Role::Answer, make);
+    trace::event("Writing http response done");
+    made
+}
+
+/// An answer's body. A list that goes out in pieces is only begun here.
+pub(crate) fn written<T: Into<Body>>(
+    role: Role,
+    make: impl FnOnce() -> Result<T, Status>,
+) -> Result<Body, Status> {
+    let span = trace::span_as("SerializeObject", Scope::Component, role);
     let made = make().map(Into::into);
     match made.as_ref().map(|it| it.size_hint().exact()) {
         Ok(Some(size)) => {
@@ -166,7 +185,5 @@ pub(crate) fn serialize<T: Into<Body>>(
         Ok(None) => trace::event("About to start writing response"),
         Err(_) => span.fail(),
     }
-    drop(span);
-    trace::event("Writing http response done");
     made
 }

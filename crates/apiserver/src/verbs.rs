@@ -26,6 +26,7 @@ use crate::traced;
 use crate::watch;
 use crate::write::{Change, Changed, Options, Write, Written};
 
+<<<<<<< HEAD
 pub(crate) async fn answer(
     api: &Arc<Api>,
     ask: &Ask<'_>,
@@ -34,9 +35,30 @@ pub(crate) async fn answer(
     let _handler = traced::handler(ask);
     if ask.resource.custom.is_some() {
         return custom(api, ask, body).await;
+=======
+pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Response<Body> {
+    if let Err(status) = check(ask) {
+        return respond::refused(&status, ask.headers);
+    }
+    let _handler = traced::handler(ask);
+    let answered = if !ask.info.subresource.is_empty() {
+        Box::pin(subresources::answer(api, ask, body)).await
+    } else if ask.resource.prefix.is_empty() {
+        Box::pin(subresources::unstored(api, ask, body)).await
+    } else {
+        object(api, ask, body).await
+    };
+    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers))
+}
+
+/// Whether somebody is there for this.
+fn check(ask: &Ask<'_>) -> Result<(), Status> {
+    if *ask.method == Method::HEAD {
+        return Err(not_allowed());
+>>>>>>> h-t
     }
     if !ask.info.subresource.is_empty() {
-        return Box::pin(subresources::answer(api, ask, body)).await;
+        return subresources::check(ask);
     }
     if !exists(ask) {
         return Err(crate::documents::no_resource());
@@ -45,10 +67,7 @@ pub(crate) async fn answer(
     if !allows(ask) {
         return Err(not_allowed());
     }
-    if ask.resource.prefix.is_empty() {
-        return Box::pin(subresources::unstored(api, ask, body)).await;
-    }
-    object(api, ask, body).await
+    Ok(())
 }
 
 /// Upstream serves custom resources by a handler of its own, with other words for what is not there.
@@ -151,7 +170,7 @@ fn allows(ask: &Ask<'_>) -> bool {
     // All namespaces can be read at once, and not written.
     let reads = matches!(ask.info.verb, Verb::List | Verb::Watch);
     let placed = reads || !ask.resource.namespaced || !ask.info.namespace.is_empty();
-    verbs.contains(verb) && fits && placed && ask.method != http::Method::HEAD
+    verbs.contains(verb) && fits && placed
 }
 
 /// Whether there is such a path at all, whatever is done there.
@@ -196,7 +215,7 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
         Some(revision) => api.not_older(revision).await?,
     };
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, key, from_cache, entry.map(|it| it.value.len()));
+    traced::got(&storage, &key, from_cache, entry.map(|it| it.value.len()));
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let show = Show::new(&ask.resource, accepted, include);

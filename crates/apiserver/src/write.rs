@@ -253,6 +253,11 @@ impl<'a> Write<'a> {
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;
         let object = admitting.object;
+        let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+        let key = resource.key(self.namespace(), name);
+        // Who would have changed it has one already.
+        let stores = !updating && !self.options.dry_run;
+        let storage = stores.then(|| self.storage("Create etcd3", &key));
         if object
             .str_at(&["metadata", "resourceVersion"])
             .is_some_and(|it| !it.is_empty())
@@ -261,13 +266,15 @@ impl<'a> Write<'a> {
             let text = "resourceVersion should not be set on objects to be created";
             return Err(Status::failure(500, meta::status::Reason::Unknown, text));
         }
-        let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
-        let key = resource.key(self.namespace(), name);
-        // Who would have changed it has one already.
-        let storage = (!updating).then(|| self.storage("Create etcd3", &key));
-        let value = encode(resource, &object)?;
+        let value = self.encode(&object)?;
         if self.options.dry_run {
-            if self.api.latest().await?.get(key.as_bytes()).is_some() {
+            let read = (!updating).then(|| traced::storage("Get etcd3"));
+            let latest = self.api.latest().await?;
+            let found = latest.get(key.as_bytes()).map(|it| it.value.len());
+            if let Some(read) = read {
+                traced::got(&read, &key, false, found);
+            }
+            if found.is_some() {
                 return Err(Status::already_exists(&resource.group_resource(), name));
             }
             return Ok(self.written(key, value, 0, true));
@@ -278,17 +285,17 @@ impl<'a> Write<'a> {
             .put_leased(key.clone(), value.clone(), lease);
         let txn = beside.add_to(txn);
         let done = if updating {
-            transact(self.api, Stored::Create, resource, txn).await
+            transact(self.api, Stored::Create, resource, txn, value.len()).await
         } else {
             let done = commit(self.api, Stored::Create, resource, txn).await;
             if matches!(done, Ok(_) | Err(store::Error::Conflict { .. })) {
                 trace::event("Txn call succeeded");
             }
+            if done.is_ok() {
+                trace::event_with("Decode succeeded", "len", value.len());
+            }
             done
         };
-        if done.is_ok() {
-            trace::event_with("Decode succeeded", "len", value.len());
-        }
         drop(storage);
         match done {
             Ok(done) => Ok(self.written(key, value, done.revision, true)),
@@ -298,7 +305,13 @@ impl<'a> Write<'a> {
             }
             Err(store::Error::Conflict { current, .. }) => {
                 let mut status = Status::already_exists(&resource.group_resource(), name);
+                // Upstream reads what is there once more.
+                let read = stores.then(|| traced::storage("Get etcd3"));
+                let length = current.as_ref().map(|it| it.value.len());
                 let current = current.and_then(|it| convert::parse(resource, &it.value).ok());
+                if let Some(read) = read {
+                    traced::got(&read, &key, false, length);
+                }
                 if current.is_some_and(|it| object::is_being_deleted(&it)) {
                     status.message = format!("object is being deleted: {}", status.message);
                 }
@@ -316,27 +329,35 @@ impl<'a> Write<'a> {
     ) -> Result<Written, Status> {
         let resource = self.resource();
         let key = resource.key(self.namespace(), name);
-        let _storage = self.storage("GuaranteedUpdate etcd3", &key);
+        // A dry run only reads.
+        let stores = !self.options.dry_run;
+        let _storage = stores.then(|| self.storage("GuaranteedUpdate etcd3", &key));
         let mut attempt = 0;
         loop {
             attempt += 1;
+            let read = (!stores).then(|| traced::storage("Get etcd3"));
             let snapshot = if attempt == 1 {
                 self.api.store.latest()
             } else {
                 self.api.latest().await?
             };
-            let Some(entry) = snapshot.get(key.as_bytes()).cloned() else {
+            let entry = snapshot.get(key.as_bytes()).cloned();
+            if let Some(read) = read {
+                let length = entry.as_ref().map(|it| it.value.len());
+                traced::got(&read, &key, false, length);
+            }
+            let Some(entry) = entry else {
                 if attempt == 1 {
                     // Memory may lag behind what others wrote: look again before saying no.
                     continue;
                 }
-                trace::event("initial value restored");
                 let changed = change.apply(None)?;
+                self.restored("initial value restored");
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
             let live = convert::decode(resource, &entry.value, entry.modified)?;
-            trace::event(if attempt == 1 {
+            self.restored(if attempt == 1 {
                 "initial value restored"
             } else {
                 "Retry value restored"
@@ -415,7 +436,7 @@ impl<'a> Write<'a> {
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         merge::keep_times(live, &mut object);
-        let value = encode(resource, &object)?;
+        let value = self.encode(&object)?;
         if value == entry.value {
             // Nothing changed: no write, no event, the same resource version.
             let mut written = self.written(key.to_owned(), value, entry.modified, false);
@@ -434,22 +455,37 @@ impl<'a> Write<'a> {
         } else {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
-        let done = transact(self.api, Stored::Update, resource, txn).await;
-        if done.is_ok() {
-            trace::event_with("Decode succeeded", "len", value.len());
-        }
-        match done {
+        match transact(self.api, Stored::Update, resource, txn, value.len()).await {
             Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
             Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
             Err(error) => Err(failure::of_store(&error)),
         }
     }
 
-    fn storage(&self, name: &'static str, key: &str) -> trace::Span {
+    pub(crate) fn storage(&self, name: &'static str, key: &str) -> trace::Span {
         let span = traced::storage(name);
         span.set("key", || key.to_owned());
         span.set("type", || respond::go_type(self.resource(), false));
         span
+    }
+
+    /// What is there is at hand.
+    pub(crate) fn restored(&self, event: &'static str) {
+        if !self.options.dry_run {
+            trace::event(event);
+        }
+    }
+
+    pub(crate) fn encode(&self, object: &Value) -> Result<Bytes, Status> {
+        if self.options.dry_run {
+            return convert::encode(self.resource(), object);
+        }
+        trace::event("About to Encode");
+        let value = convert::encode(self.resource(), object)?;
+        trace::event_with("Encode succeeded", "len", value.len());
+        // Upstream's station for encryption at rest.
+        trace::event("TransformToStorage succeeded");
+        Ok(value)
     }
 
     fn prepare_update(&self, object: &mut Value, live: &Value) -> Vec<String> {
@@ -545,27 +581,20 @@ impl<'a> Write<'a> {
     }
 }
 
-fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Status> {
-    trace::event("About to Encode");
-    let value = convert::encode(resource, object)?;
-    trace::event_with("Encode succeeded", "len", value.len());
-    // Upstream's station for encryption at rest.
-    trace::event("TransformToStorage succeeded");
-    Ok(value)
-}
-
-/// With the events of an update.
-async fn transact(
+/// With the events of an update, whose new value has this length.
+pub(crate) async fn transact(
     api: &Api,
     operation: Stored,
     resource: &Resource,
     txn: Txn,
+    length: usize,
 ) -> Result<store::Committed, store::Error> {
     trace::event("Transaction prepared");
     let done = commit(api, operation, resource, txn).await;
     trace::event("Txn call completed");
     if done.is_ok() {
         trace::event("Transaction committed");
+        trace::event_with("Decode succeeded", "len", length);
     }
     done
 }

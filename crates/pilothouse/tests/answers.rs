@@ -8,6 +8,8 @@ mod custom;
 mod definitions;
 #[path = "answers/deletes.rs"]
 mod deletes;
+#[path = "answers/logs.rs"]
+mod logs;
 #[path = "answers/scale.rs"]
 mod scale;
 #[path = "answers/services.rs"]

@@ -1,6 +1,8 @@
 //! Traces of requests, as whoever looks at them meets them. The tables are those that kube-apiserver's own integration test
-//! of tracing asks for, but for what is not here: an audit log, and etcd where the store is embedded.
+//! of tracing asks for, but for what is not here: etcd where the store is embedded.
 
+#[path = "traces/answers.rs"]
+mod answers;
 #[path = "traces/call_back.rs"]
 mod call_back;
 #[path = "traces/export.rs"]

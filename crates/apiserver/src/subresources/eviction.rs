@@ -80,10 +80,7 @@ async fn once(
     mut options: DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Refusal> {
-    let name = &*ask.info.name;
-    let pod = api
-        .find("", "pods", &ask.info.namespace, name)
-        .ok_or_else(|| ask.not_found())?;
+    let pod = super::target(api, ask)?;
     let pending =
         pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_being_deleted(&pod);
     let mut spared = None;

@@ -1,5 +1,7 @@
 //! What only a node can answer: we are a control plane without nodes, and say so as kube-apiserver does.
 
+mod log;
+
 use std::sync::Arc;
 
 use admission::Operation;
@@ -12,17 +14,21 @@ use telemetry::trace;
 use crate::body::Body;
 use crate::pipeline::{Api, Ask};
 use crate::write::{Options, Write};
-use crate::{convert, object, respond};
+use crate::{convert, object, traced};
 
 pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     connect(api, ask).await?;
     if ask.info.subresource == "log" {
         trace::event("About to process Get options");
         trace::event("About to Get from storage");
+        log::check(ask)?;
     }
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    let storage = traced::storage("Get etcd3");
     let snapshot = api.latest().await?;
     let entry = snapshot.get(key.as_bytes());
+    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
+    drop(storage);
     if entry.is_none() && ask.resource.is("", "services") {
         // Upstream asks for the endpoints alone.
         let text = format!("no endpoints available for service \"{}\"", ask.info.name);
@@ -39,7 +45,7 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
                 container(ask, &object)?;
                 if node.is_empty() {
                     // Nothing can have been written yet.
-                    return Ok(respond::ok("text/plain", Body::empty()));
+                    return Ok(log::nothing());
                 }
             }
             if sub == "proxy" {

@@ -41,7 +41,7 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let storage = traced::storage("Get etcd3");
     let snapshot = api.latest().await?;
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, key, false, entry.map(|it| it.value.len()));
+    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
@@ -111,6 +111,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
     let (how, length) = if patches {
         let bytes = traced::body(api, ask, body).await?;
+        trace::event("Recorded the audit event");
         (How::Patch(patch::Document::read(ask, &bytes)?), bytes.len())
     } else {
         let expected = Expected {

@@ -45,9 +45,7 @@ async fn sign(
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
     matches_url(&request, kind, namespace, name)?;
-    let account = api
-        .find("", "serviceaccounts", namespace, name)
-        .ok_or_else(|| ask.not_found())?;
+    let account = super::target(api, ask)?;
     same_account(&request, kind, &account)?;
     let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
     write.kind = kind.clone();

@@ -1,6 +1,5 @@
 //! What is noted of a request when its answer begins, and said of it when it is exported.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
@@ -10,6 +9,7 @@ use http_body::Body as _;
 use telemetry::trace::{Attributes, Describe, Description, Role};
 
 use crate::body::Body;
+use crate::negotiate::{self, View};
 use crate::pipeline::Caller;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::show;
@@ -194,6 +194,7 @@ impl Told {
     /// As upstream's metrics name it.
     fn verb(&self, info: &ResourceRequest<'_>, scope: &str) -> &str {
         match self.method {
+            _ if info.subresource == "log" => "CONNECT",
             Method::GET | Method::HEAD if info.verb == Verb::Watch => "WATCH",
             Method::GET | Method::HEAD if scope != "resource" => "LIST",
             Method::HEAD => "GET",
@@ -215,19 +216,49 @@ impl Told {
         out.text("audit-id", self.part(Part::AuditId));
         if let Some(info) = info {
             out.text("group", &info.group);
-            out.text("resource", &info.resource);
+            // What is bound is a pod, whichever way.
+            let resource = match &*info.resource {
+                "bindings" => "pods",
+                resource => resource,
+            };
+            out.text("resource", resource);
         }
     }
 
-    fn answer(&self, info: Option<&ResourceRequest<'_>>, out: &mut Attributes<'_>) {
+    /// `version` is the one that its objects are written in, if they have any.
+    fn answer(&self, version: Option<&str>, pretty: bool, out: &mut Attributes<'_>) {
         out.text("audit-id", self.part(Part::AuditId));
         out.text("method", self.method.as_str());
         out.text("url", self.part(Part::Path));
         out.text("protocol", self.protocol());
         let media = self.part(Part::Media);
         out.text("mediaType", media);
-        if let Some(info) = info {
-            out.text("encoder", &encoder(info, media));
+        out.text("encoder", &encoder(version, media, pretty));
+    }
+
+    /// The group and version of what is answered, which is not always that of what was asked for.
+    fn version(&self, info: Option<&ResourceRequest<'_>>) -> String {
+        let Some(info) = info else {
+            return "v1".to_owned();
+        };
+        let view = match self.part(Part::Accept) {
+            accept if self.code.is_success() && accept.contains("as=") => {
+                negotiate::accept(Some(accept), true).map(|it| it.view)
+            }
+            _ => None,
+        };
+        match view {
+            Some(View::Table(it) | View::Metadata(it) | View::MetadataList(it)) => {
+                return format!("meta.k8s.io/{it}");
+            }
+            Some(View::Whole) | None => {}
+        }
+        match (&*info.subresource, &*info.group) {
+            ("scale", _) => "autoscaling/v1".to_owned(),
+            ("eviction", "") => "policy/v1".to_owned(),
+            ("token", "") => "authentication.k8s.io/v1".to_owned(),
+            (_, "") => info.version.to_string(),
+            (_, group) => format!("{group}/{}", info.version),
         }
     }
 }
@@ -246,7 +277,15 @@ impl Describe for Told {
         self.server(&client, &mut out.of(Role::Server));
         self.handler(info, &client, &mut out.of(Role::Handler));
         self.stored(info, &mut out.of(Role::Stored));
-        self.answer(info, &mut out.of(Role::Answer));
+        let agent = Some(self.part(Part::Agent));
+        let pretty = self.code.is_success() && negotiate::wants_pretty(query.get("pretty"), agent);
+        let version = self.version(info);
+        self.answer(Some(&version), pretty, &mut out.of(Role::Answer));
+        let aggregated = self
+            .part(Part::Media)
+            .contains("g=apidiscovery.k8s.io;v=v2;");
+        let version = aggregated.then_some("apidiscovery.k8s.io/v2");
+        self.answer(version, pretty, &mut out.of(Role::Document));
     }
 
     fn is_small(&self) -> bool {
@@ -299,30 +338,22 @@ fn scope(info: &ResourceRequest<'_>) -> &'static str {
 }
 
 /// As upstream's encoders call themselves.
-fn encoder(info: &ResourceRequest<'_>, media: &str) -> String {
+fn encoder(version: Option<&str>, media: &str, pretty: bool) -> String {
+    let json = |yaml: bool| {
+        format!(
+            r#"{{\"name\":\"json\",\"pretty\":\"{pretty}\",\"strict\":\"false\",\"yaml\":\"{yaml}\"}}"#
+        )
+    };
     let encoder = match media.split(';').next() {
         Some("application/vnd.kubernetes.protobuf") if media.contains("stream=watch") => {
-            "raw-protobuf"
+            "raw-protobuf".to_owned()
         }
-        Some("application/vnd.kubernetes.protobuf") => "protobuf",
-        Some("application/yaml") => {
-            r#"{\"name\":\"json\",\"pretty\":\"false\",\"strict\":\"false\",\"yaml\":\"true\"}"#
-        }
-        _ => r#"{\"name\":\"json\",\"pretty\":\"false\",\"strict\":\"false\",\"yaml\":\"false\"}"#,
+        Some("application/vnd.kubernetes.protobuf") => "protobuf".to_owned(),
+        Some("application/yaml") => json(true),
+        _ => json(false),
     };
-    let mut out = String::with_capacity(160);
-    out.push_str(r#"{"encodeGV":""#);
-    if !info.group.is_empty() {
-        out.push_str(&info.group);
-        out.push('/');
-    }
-    // Writing to a string does not fail.
-    let _ = write!(
-        out,
-        r#"{}","encoder":"{encoder}","name":"versioning"}}"#,
-        info.version
-    );
-    out
+    let version = version.map_or(String::new(), |it| format!(r#""encodeGV":"{it}","#));
+    format!(r#"{{{version}"encoder":"{encoder}","name":"versioning"}}"#)
 }
 
 /// Of HTTP, as OpenTelemetry lists them.

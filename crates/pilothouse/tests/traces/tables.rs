@@ -12,7 +12,7 @@ const ENCODER: &str = r#"{"encodeGV":"v1","encoder":"protobuf","name":"versionin
 /// A span's name, attributes (`*` for any value) and events.
 type Expected<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
 
-fn shown(value: Option<&otlp::Value>) -> String {
+pub(crate) fn shown(value: Option<&otlp::Value>) -> String {
     match value {
         None => String::new(),
         Some(otlp::Value::Text(text)) => text.clone(),
@@ -22,7 +22,7 @@ fn shown(value: Option<&otlp::Value>) -> String {
 }
 
 #[track_caller]
-fn check(spans: &[Span], (name, attributes, events): Expected<'_>) {
+pub(crate) fn check(spans: &[Span], (name, attributes, events): Expected<'_>) {
     let span = named(spans, name);
     for (key, expected) in attributes {
         let found = shown(span.attribute(key));
@@ -88,6 +88,7 @@ fn check_frame(spans: &[Span], root: &str, path: &str, method: &str, verb: &str)
     assert_eq!(named(spans, "authentication").parent, root.span_id);
     let mut above = root;
     for name in [
+        "audit",
         "constrainedimpersonation",
         "priorityandfairness",
         "authorization",
@@ -111,7 +112,12 @@ fn answer<'a>(path: &'a str, method: &'a str) -> [(&'a str, &'a str); 6] {
     ]
 }
 
-async fn one(world: &World, what: (Method, &str), content: &str, body: &Value) -> Vec<Span> {
+pub(crate) async fn one(
+    world: &World,
+    what: (Method, &str),
+    content: &str,
+    body: &Value,
+) -> Vec<Span> {
     recorded(world);
     let headers = [("accept", ACCEPT), ("content-type", content)];
     let response = ask(world, &admin(), what, &headers, body).await;
@@ -121,10 +127,10 @@ async fn one(world: &World, what: (Method, &str), content: &str, body: &Value) -
     traces.pop().unwrap_or_default()
 }
 
-const NODES: &str = "/api/v1/nodes";
-const NODE: &str = "/api/v1/nodes/fake";
-const JSON: &str = "application/json";
-const WRITTEN: &[&str] = &["About to start writing response", "Write call succeeded"];
+pub(crate) const NODES: &str = "/api/v1/nodes";
+pub(crate) const NODE: &str = "/api/v1/nodes/fake";
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const WRITTEN: &[&str] = &["About to start writing response", "Write call succeeded"];
 
 #[tokio::test]
 async fn verbs() {
@@ -309,6 +315,7 @@ async fn changes() {
         "Writing http response done",
     ];
     check(&spans, ("Patch", &[("verb", "PATCH")], &events));
+    check(&spans, ("Patch", &[], AUDITED));
     check_update(&world, &spans);
     check(&spans, ("SerializeObject", &answer(NODE, "PATCH"), WRITTEN));
 
@@ -324,6 +331,7 @@ async fn changes() {
     let events = [
         "limitedReadBody succeeded",
         "Decoded delete options",
+        "Recorded the audit event",
         "About to delete object from database",
         "Object deleted from database",
         "About to write a response",
@@ -334,7 +342,15 @@ async fn changes() {
         &spans,
         ("SerializeObject", &answer(NODE, "DELETE"), WRITTEN),
     );
+    check(&spans, ("Get etcd3", &[("key", "/minions/fake")], GOT));
     check_commit(&world, &spans, "Delete");
+
+    // What is only marked is updated.
+    let held = json!({"metadata": {"name": "fake", "finalizers": ["a.b/c"]}});
+    world.make(NODES, held).await;
+    let spans = one(&world, (Method::DELETE, NODE), JSON, &Value::Null).await;
+    check(&spans, ("Get etcd3", &[("key", "/minions/fake")], GOT));
+    check_update(&world, &spans);
 }
 
 #[track_caller]
@@ -402,6 +418,7 @@ async fn applied_and_refused() {
     ];
     check(&traces[0], ("Create", &[], &events));
     check(&traces[0], ("Create etcd3", &[], &["Txn call succeeded"]));
+    check(&traces[0], ("Get etcd3", &[("key", "/minions/fake")], GOT));
     // It is the client's fault.
     assert!(!named(&traces[0], "POST /api/v1/nodes").is_error);
 }
@@ -418,7 +435,19 @@ async fn collections() {
     let commits = spans.iter().filter(|it| it.name == "store.commit");
     let parents: Vec<_> = commits.map(|it| it.parent).collect();
     assert_eq!(parents, [handler.span_id; 3]);
+    let found = named(&spans, "cacher.GetList").events.last();
+    let count = ("count".to_owned(), otlp::Value::Int(3));
+    assert_eq!(found.map(|it| &*it.attributes), Some(&[count][..]));
+    let reads = spans.iter().filter(|it| it.name == "Get etcd3");
+    assert_eq!(reads.count(), 3);
 }
+
+const AUDITED: &[&str] = &["limitedReadBody succeeded", "Recorded the audit event"];
+pub(crate) const GOT: &[&str] = &[
+    "Get call succeeded",
+    "TransformFromStorage succeeded",
+    "Decode succeeded",
+];
 
 const CREATED: &[&str] = &[
     "limitedReadBody succeeded",
@@ -462,6 +491,8 @@ async fn subresources() {
         let spans = one(&world, (Method::POST, &path), JSON, &body).await;
         check(&spans, ("Create", &[("verb", "POST")], CREATED));
         check(&spans, ("SerializeObject", &[("url", &path)], WRITTEN));
+        let reads = spans.iter().any(|it| it.name == "Get etcd3");
+        assert_eq!(reads, !path.contains("review") && !path.contains("binding"));
     }
     // What is handed on to a node has no handler of ours.
     let exec = (Method::GET, "/api/v1/namespaces/x/pods/p/exec?command=a");
@@ -470,6 +501,7 @@ async fn subresources() {
     let names: Vec<_> = traces[0].iter().map(|it| &*it.name).collect();
     assert!(!names.contains(&"Get"), "{names:?}");
     assert!(names.contains(&"authorization"), "{names:?}");
+    assert!(names.contains(&"Get etcd3"), "{names:?}");
 }
 
 #[tokio::test]

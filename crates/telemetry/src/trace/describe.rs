@@ -27,6 +27,8 @@ pub enum Role {
     Stored,
     /// Its answer.
     Answer,
+    /// The same, of no version of any API: discovery, or that nobody serves this.
+    Document,
 }
 
 /// What is said of a request.
@@ -37,7 +39,7 @@ pub struct Description {
     /// The server failed, whoever's fault it was.
     pub is_error: bool,
     /// By role, as spans have them.
-    attributes: [Vec<u8>; 5],
+    attributes: [Vec<u8>; 6],
 }
 
 impl Description {

@@ -23,7 +23,8 @@ use crate::{traced, verbs};
 
 /// Whether there is one of this name, for this verb.
 pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
-    let Some(sub) = ask.resource.subresource(&ask.info.subresource) else {
+    let name = &*ask.info.subresource;
+    let Some(sub) = ask.resource.subresource(name) else {
         return Err(documents::no_resource());
     };
     verbs::check_name(&ask.info.name)?;
@@ -40,12 +41,8 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
     if !ends || !verbs::exists(ask) {
         return Err(documents::no_resource());
     }
-<<<<<<< HEAD
     let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {
-=======
-    if !sub.verbs.contains(verb) {
->>>>>>> h-t
         return Err(verbs::not_allowed());
     }
     Ok(())

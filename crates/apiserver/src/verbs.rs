@@ -26,22 +26,15 @@ use crate::traced;
 use crate::watch;
 use crate::write::{Change, Changed, Options, Write, Written};
 
-<<<<<<< HEAD
-pub(crate) async fn answer(
-    api: &Arc<Api>,
-    ask: &Ask<'_>,
-    body: RequestBody,
-) -> Result<Response<Body>, Status> {
-    let _handler = traced::handler(ask);
-    if ask.resource.custom.is_some() {
-        return custom(api, ask, body).await;
-=======
 pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Response<Body> {
-    if let Err(status) = check(ask) {
+    let is_custom = ask.resource.custom.is_some();
+    if !is_custom && let Err(status) = check(ask) {
         return respond::refused(&status, ask.headers);
     }
     let _handler = traced::handler(ask);
-    let answered = if !ask.info.subresource.is_empty() {
+    let answered = if is_custom {
+        custom(api, ask, body).await
+    } else if !ask.info.subresource.is_empty() {
         Box::pin(subresources::answer(api, ask, body)).await
     } else if ask.resource.prefix.is_empty() {
         Box::pin(subresources::unstored(api, ask, body)).await
@@ -53,10 +46,6 @@ pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> 
 
 /// Whether somebody is there for this.
 fn check(ask: &Ask<'_>) -> Result<(), Status> {
-    if *ask.method == Method::HEAD {
-        return Err(not_allowed());
->>>>>>> h-t
-    }
     if !ask.info.subresource.is_empty() {
         return subresources::check(ask);
     }
@@ -96,6 +85,7 @@ async fn custom(
         if !matches!(info.verb, Verb::Get | Verb::Update | Verb::Patch) {
             return Err(unsupported());
         }
+        subresources::check(ask)?;
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
     check_name(&info.name)?;
@@ -170,7 +160,7 @@ fn allows(ask: &Ask<'_>) -> bool {
     // All namespaces can be read at once, and not written.
     let reads = matches!(ask.info.verb, Verb::List | Verb::Watch);
     let placed = reads || !ask.resource.namespaced || !ask.info.namespace.is_empty();
-    verbs.contains(verb) && fits && placed
+    verbs.contains(verb) && fits && placed && ask.method != http::Method::HEAD
 }
 
 /// Whether there is such a path at all, whatever is done there.

@@ -82,9 +82,9 @@ impl Engine {
         );
         fs::write(self.path("containers.conf"), conf).expect("a file");
         let storage = format!(
-            "[storage]\ndriver = \"vfs\"\ngraphroot = {:?}\nrunroot = {:?}\n",
-            self.path("images"),
-            self.path("run")
+            "[storage]\ndriver = \"vfs\"\ngraphroot = '{}'\nrunroot = '{}'\n",
+            self.path("images").display(),
+            self.path("run").display()
         );
         fs::write(self.path("storage.conf"), storage).expect("a file");
     }

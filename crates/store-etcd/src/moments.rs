@@ -1,43 +1,79 @@
 //! Pauses that end when they should: the runtime's timers count in whole milliseconds, and may end one too late.
 
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::sync::oneshot;
+#[cfg(target_os = "linux")]
+pub(crate) use timer::Moments;
 
-/// A thread that sleeps for whoever waits. It ends with this value.
+/// A timer of the kernel's, among what the runtime waits for anyway: no thread has to be woken for it.
+#[cfg(target_os = "linux")]
+mod timer {
+    use std::os::fd::OwnedFd;
+
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
+
+    use super::Duration;
+
+    #[derive(Debug)]
+    pub(crate) struct Moments(Option<AsyncFd<OwnedFd>>);
+
+    impl Moments {
+        /// Must be called on a runtime. Without a timer there are no pauses.
+        pub(crate) fn start() -> Self {
+            let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+            let timer = timerfd_create(TimerfdClockId::Monotonic, flags).ok();
+            #[expect(
+                deprecated,
+                reason = "what took its place is unsafe, for the sake of types that do not own what they name"
+            )]
+            Self(timer.and_then(|it| AsyncFd::try_with_interest(it, Interest::READABLE).ok()))
+        }
+
+        /// For one caller after the other.
+        pub(crate) async fn pass(&self, length: Duration) {
+            let Some(timer) = &self.0 else { return };
+            let once = Itimerspec {
+                it_interval: Timespec::default(),
+                it_value: Timespec::try_from(length).unwrap_or_default(),
+            };
+            // Starting it again forgets how often it went off.
+            if timerfd_settime(timer, TimerfdTimerFlags::empty(), &once).is_err() {
+                return;
+            }
+            while let Ok(mut ready) = timer.readable().await {
+                match rustix::io::read(timer, &mut [0; 8]) {
+                    Err(rustix::io::Errno::AGAIN) => ready.clear_ready(),
+                    _ => return,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
 #[derive(Debug)]
-pub(crate) struct Moments(Option<mpsc::Sender<(Instant, oneshot::Sender<()>)>>);
+pub(crate) struct Moments;
 
+#[cfg(not(target_os = "linux"))]
 impl Moments {
     pub(crate) fn start() -> Self {
-        let (sender, pauses) = mpsc::channel::<(Instant, oneshot::Sender<()>)>();
-        let thread = thread::Builder::new().name("etcd-moments".into());
-        let started = thread.spawn(move || {
-            for (end, over) in pauses {
-                thread::sleep(end.saturating_duration_since(Instant::now()));
-                // Whoever found what it waited for is gone.
-                let _ = over.send(());
-            }
-        });
-        // Without a thread there are no pauses.
-        Self(started.is_ok().then_some(sender))
+        Self
     }
 
-    /// For one caller after the other, with the same length: then each ends in its time.
     pub(crate) async fn pass(&self, length: Duration) {
-        let Some(pauses) = &self.0 else { return };
-        let (over, passed) = oneshot::channel();
-        if pauses.send((Instant::now() + length, over)).is_ok() {
-            // Also over if nobody is left to say so.
-            let _ = passed.await;
-        }
+        tokio::time::sleep(length).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[tokio::test]
@@ -45,12 +81,13 @@ mod tests {
         let moments = Moments::start();
         let length = Duration::from_millis(2);
         for _ in 0..3 {
-            let start = Instant::now();
             tokio::select! {
                 biased;
                 () = moments.pass(length) => unreachable!("not at once"),
                 () = std::future::ready(()) => {}
             }
+            std::thread::sleep(length * 2);
+            let start = Instant::now();
             moments.pass(length).await;
             assert!(start.elapsed() >= length);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::host::Repository;
+use crate::host::{Host, Repository};
 use crate::paths;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
@@ -142,6 +142,15 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str
     start
         .eq_ignore_ascii_case(prefix)
         .then(|| &text[prefix.len()..])
+}
+
+/// Said each time that an address with this prefix is used.
+pub(crate) fn warn_of_prefix(address: &str, host: &dyn Host) {
+    if strip_prefix_ignoring_case(address, "git::").is_some() {
+        host.log(
+            "Warning: Forcing the git protocol using the 'git::' URL prefix is not supported. Kustomize currently strips this invalid prefix, but will stop doing so in a future release. Please remove the 'git::' prefix from your configuration.",
+        );
+    }
 }
 
 fn split_host(address: &str) -> Result<(String, String)> {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::error::{Error, Result, Wrap as _};
 use crate::fs::{FileSystem, confirm_dir};
-use crate::git::RepoSpec;
+use crate::git::{RepoSpec, warn_of_prefix};
 use crate::host::Host;
 use crate::paths;
 use crate::url::is_remote_file;
@@ -54,6 +54,7 @@ impl<'a> Loader<'a> {
         target: &str,
         restrictions: LoadRestrictions,
     ) -> Result<Rc<Self>> {
+        warn_of_prefix(target, host);
         if let Ok(spec) = RepoSpec::parse(target) {
             return Self::at_checkout(fs, host, &spec, None);
         }
@@ -73,6 +74,7 @@ impl<'a> Loader<'a> {
         if path.is_empty() {
             return Err(Error::new("new root cannot be empty"));
         }
+        warn_of_prefix(path, self.host);
         if let Ok(spec) = RepoSpec::parse(path) {
             self.refuse_repository_cycle(&spec)?;
             return Self::at_checkout(self.fs, self.host, &spec, Some(Rc::clone(self)));

@@ -10,6 +10,7 @@ use crate::config::{Config, SharedConfig, from_crds};
 use crate::error::{Error, Result, Wrap as _, quote};
 use crate::explain::{self, Cause};
 use crate::factory;
+use crate::git::warn_of_prefix;
 use crate::glob;
 use crate::host::Host;
 use crate::kustomization::{COMPONENT, FILE_NAMES};
@@ -291,7 +292,10 @@ impl<'a> Target<'a> {
             .kustomization
             .build_metadata
             .clone_from(&own.build_metadata);
-        target.origin = self.origin.as_ref().map(|it| it.append(path));
+        target.origin = self.origin.as_ref().map(|it| {
+            warn_of_prefix(path, self.loader.host);
+            it.append(path)
+        });
         let namespace = if own.namespace.is_empty() {
             &self.helm_namespace
         } else {

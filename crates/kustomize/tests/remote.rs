@@ -102,6 +102,30 @@ fn a_repository_is_a_base() {
     assert_eq!(newest.and_then(|it| it.to_yaml()), Ok(service("two")));
 }
 
+/// Refuses programs, keeps what is logged.
+#[derive(Default)]
+struct Logging(RefCell<Vec<String>>);
+
+impl Host for Logging {
+    fn log(&self, line: &str) {
+        self.0.borrow_mut().push(line.to_owned());
+    }
+}
+
+#[test]
+fn a_prefix_of_old_is_warned_of() {
+    let dir = tempfile::tempdir().expect("a directory of our own");
+    for (address, warnings) in [("git::file:///nowhere//x", 1), ("file:///nowhere//x", 0)] {
+        let text = format!("resources: ['{address}']\n");
+        fs::write(dir.path().join("kustomization.yaml"), text).expect("a file");
+        let host = Logging::default();
+        build(dir.path(), &host).expect_err("there is no git");
+        let logged = host.0.borrow();
+        let warned = |it: &&String| it.starts_with("Warning: Forcing the git protocol");
+        assert_eq!(logged.iter().filter(warned).count(), warnings, "{logged:?}");
+    }
+}
+
 #[test]
 fn a_repository_reads_nothing_of_ours() {
     if !is_there("git") {

@@ -6,6 +6,7 @@ mod completion;
 mod edit;
 mod function;
 mod localize;
+mod openapi;
 mod parse;
 mod version;
 
@@ -35,6 +36,9 @@ pub(crate) enum Command {
     Fn(function::Command),
     /// Copy a kustomization with all it refers to, remote files included
     Localize(localize::Arguments),
+    /// What kustomize knows of the kinds of a cluster
+    #[command(subcommand, hide = true)]
+    Openapi(openapi::Command),
     /// Print the version of kustomize that this is compatible with
     Version(version::Arguments),
 }
@@ -48,6 +52,7 @@ impl Command {
             Self::Edit(command) => command.run(),
             Self::Fn(command) => command.run(),
             Self::Localize(arguments) => arguments.run(),
+            Self::Openapi(command) => command.run(),
             Self::Version(arguments) => arguments.run(),
         };
         match outcome {

@@ -307,3 +307,15 @@ fn the_name_of_kustomize_can_be_the_first_word() {
     let help = run(&["--help"]);
     assert!(String::from_utf8_lossy(&help.stdout).contains("kustomize"));
 }
+
+#[test]
+fn a_wrong_flag_of_build_is_told_without_its_usage() {
+    let dir = tempfile::tempdir().expect("a directory of our own");
+    for command in ["build", "localize"] {
+        let words = [command.to_owned(), "--nothing".to_owned()];
+        let done = kustomize(&words, dir.path());
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(told, "Error: unknown flag: --nothing\n", "{command}");
+        assert_eq!(done.status.code(), Some(1));
+    }
+}

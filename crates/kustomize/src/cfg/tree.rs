@@ -1,6 +1,6 @@
 //! Resources as a tree: by directory, or by who owns whom.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use yaml::Node;
 
@@ -203,12 +203,15 @@ fn owners(resource: &Node) -> Option<&Node> {
 
 fn by_owner(resources: &[Node], fields: &[Field]) -> Result<Branch> {
     let id = |kind: &str, namespace: &str, name: &str| format!("{kind} {namespace}/{name}");
-    let mut children: HashMap<String, Vec<&Node>> = HashMap::new();
-    let mut ids = HashSet::new();
-    for resource in resources {
+    let own = |resource: &Node| {
         let namespace = notes::namespace(resource);
-        let own = id(notes::kind(resource), namespace, notes::name(resource));
-        ids.insert(own);
+        id(notes::kind(resource), namespace, notes::name(resource))
+    };
+    let mut children: HashMap<String, Vec<&Node>> = HashMap::new();
+    // Of those with the same id, the last stands for all.
+    let ids: HashMap<String, &Node> = resources.iter().map(|it| (own(it), it)).collect();
+    for resource in resources.iter().map(|it| ids[&own(it)]) {
+        let namespace = notes::namespace(resource);
         let owner = owners(resource).and_then(|it| it.content.first());
         let text = |owner: &Node, key: &str| {
             owner
@@ -222,7 +225,7 @@ fn by_owner(resources: &[Node], fields: &[Field]) -> Result<Branch> {
     }
     let mut missing: Vec<_> = children
         .keys()
-        .filter(|it| !it.is_empty() && !ids.contains(*it))
+        .filter(|it| !it.is_empty() && !ids.contains_key(*it))
         .collect();
     missing.sort();
     if let Some(owner) = missing.first() {

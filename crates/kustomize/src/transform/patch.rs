@@ -286,19 +286,15 @@ impl JsonPatch {
                 text
             }
         };
-        let value = if text.starts_with('[') {
-            json::parse(text.as_bytes()).map_err(|error| Error::new(error.to_string()))
+        let is_json = text.starts_with('[');
+        let (shown, value) = if is_json {
+            let value = json::parse(text.as_bytes());
+            (text, value.map_err(|error| Error::new(error.to_string())))
         } else {
-            yaml::to_json(text.as_bytes()).map_err(Error::from)
+            let value = yaml::to_json(text.as_bytes())?;
+            (json::to_string(&value), Ok(value))
         };
-        let shown = match &value {
-            Ok(value) if !text.starts_with('[') => json::to_string(value),
-            _ => text.clone(),
-        };
-        let value = value.and_then(|value| {
-            let text = json::to_string(&value);
-            read_operations(if text.is_empty() { "null" } else { &text })
-        });
+        let value = value.and_then(|value| read_operations(&json::to_string(&value)));
         let operations = value.map_err(|error| error.wrap(format!("decoding {shown}")))?;
         if operations.as_array().is_none_or(Vec::is_empty) {
             return Err(Error::new(format!(

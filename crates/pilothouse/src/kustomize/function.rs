@@ -109,7 +109,9 @@ impl Arguments {
             },
         };
         let mut stdin = Vec::new();
-        let input = if let Some(path) = self.words.first() {
+        let path = self.words.first().map(|it| here.join(it));
+        let path = path.map(|it| it.to_string_lossy().into_owned());
+        let input = if let Some(path) = &path {
             Input::Path(path)
         } else {
             std::io::stdin()

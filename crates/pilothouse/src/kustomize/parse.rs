@@ -79,7 +79,7 @@ fn report(error: &clap::Error, command: &mut Command, arguments: &[OsString]) ->
     eprintln!("Error: {}", message(error, found, arguments));
     if error.kind() == ErrorKind::InvalidSubcommand {
         eprintln!("Run 'kustomize --help' for usage.");
-    } else {
+    } else if !matches!(path.get(1).map(String::as_str), Some("build" | "localize")) {
         eprintln!("{}", found.render_usage());
     }
     ExitCode::FAILURE
@@ -152,11 +152,11 @@ fn message(error: &clap::Error, command: &Command, arguments: &[OsString]) -> St
         }
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand);
-            let close = match error.get(ContextKind::SuggestedSubcommand) {
-                Some(ContextValue::Strings(names)) if !names.is_empty() => {
-                    format!("\n\nDid you mean this?\n\t{}\n", names.join("\n\t"))
-                }
-                _ => String::new(),
+            let names = similar(command, &word);
+            let close = if names.is_empty() {
+                String::new()
+            } else {
+                format!("\n\nDid you mean this?\n\t{}\n", names.join("\n\t"))
             };
             format!(
                 "unknown command {word:?} for {:?}{close}",
@@ -179,4 +179,32 @@ fn flag_names(command: &Command, long: &str) -> String {
         Some(short) => format!("-{short}, {long}"),
         None => long.to_owned(),
     }
+}
+
+/// Commands that begin with a word, or are two letters away from it at most.
+fn similar<'c>(command: &'c Command, word: &str) -> Vec<&'c str> {
+    let word = word.to_lowercase();
+    let all = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names = all.map(Command::get_name).filter(|it| *it != "config");
+    let mut close: Vec<&str> = names
+        .filter(|it| it.starts_with(&word) || distance(it, &word) <= 2)
+        .collect();
+    close.sort_unstable();
+    close
+}
+
+/// How many letters must be added, removed or replaced.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (at, left) in a.chars().enumerate() {
+        let mut above = std::mem::replace(&mut row[0], at + 1);
+        for (at, right) in b.chars().enumerate() {
+            let here = row[at + 1];
+            row[at + 1] = (above + usize::from(left != right))
+                .min(here + 1)
+                .min(row[at] + 1);
+            above = here;
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }

@@ -190,7 +190,10 @@ pub(crate) fn protobuf_value_event(kind: &str, object: &Value, out: &mut Vec<u8>
 /// `DeleteOptions` and the like in a body.
 pub(crate) fn options_body(body: &[u8], format: Format) -> Result<Value, Status> {
     match format {
-        Format::Json => json::parse(body).map_err(|error| Status::bad_request(error.to_string())),
+        Format::Json => json::parse(body).map_err(|error| {
+            let text = format!("couldn't get version/kind; json parse error: {error}");
+            Status::bad_request(text)
+        }),
         Format::Yaml => yaml::to_json(body).map_err(|error| Status::bad_request(error.to_string())),
         Format::Protobuf => schema::protobuf::decode_object(body)
             .map_err(|error| Status::bad_request(error.to_string())),

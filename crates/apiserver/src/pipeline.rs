@@ -88,7 +88,10 @@ impl Api {
         };
         let mut response = match answered {
             Ok(response) => response,
-            Err(status) => respond::failed(&status, &parts.headers),
+            Err(status) => {
+                let query = Query::parse(parts.uri.query());
+                respond::failed(&status, &parts.headers, &query)
+            }
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
@@ -157,7 +160,7 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers)),
+            Err(status) => return Ok(forbidden(&status, &parts.headers, &query)),
         };
         self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
@@ -170,7 +173,7 @@ impl Api {
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
         if let Err(status) = self.allow_request(asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers));
+            return Ok(forbidden(&status, &parts.headers, &query));
         }
         let Some(resource) = &info.resource else {
             if debug_flags::is_path(info.path) {
@@ -245,7 +248,8 @@ impl Api {
                 ))
             })
         };
-        let mut response = answered.unwrap_or_else(|status| respond::failed(&status, ask.headers));
+        let mut response =
+            answered.unwrap_or_else(|status| respond::failed(&status, ask.headers, ask.query));
         let warnings = ask.warnings.take();
         tally.waited = ask.warnings.waited();
         let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
@@ -292,8 +296,8 @@ fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Dur
     }
 }
 
-fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
-    let mut response = respond::failed(status, headers);
+fn forbidden(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    let mut response = respond::failed(status, headers, query);
     let nosniff = HeaderValue::from_static("nosniff");
     response
         .headers_mut()

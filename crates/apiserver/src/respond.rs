@@ -30,11 +30,11 @@ pub(crate) fn with_code(
 }
 
 /// An error, as far as the client understands it.
-pub(crate) fn failed(status: &Status, headers: &HeaderMap) -> Response<Body> {
+pub(crate) fn failed(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
     let accepted = text(headers, &ACCEPT).and_then(|header| negotiate::accept(Some(header), false));
     let accepted = Accepted {
         view: View::Whole,
-        pretty: false,
+        pretty: negotiate::wants_pretty(query.get("pretty"), text(headers, &USER_AGENT)),
         format: accepted.map_or(Format::Json, |it| it.format),
     };
     let value = status.to_value();

@@ -93,7 +93,7 @@ async fn read(
     };
     match parts {
         [""] => Some(objects(request, &discovery::paths(api))),
-        ["version"] => Some(Ok(pretty(&version()))),
+        ["version"] => Some(only(request, "application/json").map(|()| pretty(&version()))),
         ["metrics", rest @ ..] if api.settings.serve_metrics => {
             let registry = match rest {
                 [] => &api.metrics.registry,
@@ -114,15 +114,20 @@ async fn read(
         }
         ["openid", "v1", "jwks"] => {
             let media = "application/jwk-set+json";
-            let takes = |it: &str| [media, "application/*", "*/*", ""].contains(&it);
-            let mut asked = accepts(request).split(',');
-            if !asked.any(|it| takes(it.split(';').next().unwrap_or_default().trim())) {
-                return Some(Err(respond::unrepresentable(&[media])));
-            }
-            Some(Ok(document(&api.documents.jwks, media)))
+            Some(only(request, media).map(|()| document(&api.documents.jwks, media)))
         }
         _ => None,
     }
+}
+
+/// Whether the client takes the one form that a document has.
+fn only(request: &Request<'_>, media: &str) -> Result<(), Status> {
+    let takes = |it: &str| [media, "application/*", "*/*", ""].contains(&it);
+    let mut asked = accepts(request).split(',');
+    if asked.any(|it| takes(it.split(';').next().unwrap_or_default().trim())) {
+        return Ok(());
+    }
+    Err(respond::unrepresentable(&[media]))
 }
 
 /// A document that is shown in any format that objects are shown in.

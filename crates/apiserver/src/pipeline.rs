@@ -1,164 +1,35 @@
 //! One request from end to end, top-down.
 
+mod api;
+
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use admission::Chain;
-use arc_swap::ArcSwap;
-use auth::impersonation::LastModes;
-use auth::serviceaccount::Issuer;
-use auth::{Attributes, Authorizer, Rbac, User, x509};
+use auth::{Attributes, User};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use meta::Status;
-use store::{LeaseId, Store};
-use telemetry::metrics::Registry;
-use telemetry::recent::Recent;
-use telemetry::trace::Tracer;
-use tokio::sync::{Semaphore, watch};
 
-use crate::allocate::ServiceRanges;
-use crate::authenticate::Authentication;
 use crate::body::Body;
-use crate::catalog::{Catalog, Resource};
-use crate::encoded::Encoded;
-use crate::follow::Followers;
-use crate::gate::Places;
+use crate::catalog::Resource;
 use crate::incoming::RequestBody;
-use crate::lookup::Remembered;
-use crate::metrics::{Metrics, Tally};
-use crate::openapi::Cache;
+use crate::metrics::Tally;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
-use crate::request_log::{Noted, RequestLog};
+use crate::request_log::Noted;
 use crate::server::Peer;
 use crate::traced::{self, SERVER_TIMING, Told};
 use crate::warnings::Warnings;
-use crate::{clock, debug_flags, documents, gzip, random, respond, verbs};
+use crate::{debug_flags, documents, gzip, random, respond, verbs};
+pub use api::{Api, Config, Settings};
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// What a request of a controller of ours may take, however short clients' time is.
 const OWN_DEADLINE: Duration = Duration::from_secs(60);
-
-/// The API over one store.
-#[derive(Debug)]
-pub struct Api {
-    pub store: Store,
-    pub catalog: ArcSwap<Catalog>,
-    catalog_changed: watch::Sender<()>,
-    pub encoded: Encoded,
-    pub(crate) openapi: Cache,
-    pub(crate) followers: Followers,
-    pub authentication: Authentication,
-    pub authorizer: Arc<dyn Authorizer>,
-    pub(crate) last_modes: LastModes,
-    pub admission: Chain,
-    pub documents: documents::Documents,
-    pub settings: Settings,
-    pub stop: watch::Receiver<bool>,
-    pub metrics: Metrics,
-    pub rbac: Arc<Rbac>,
-    /// Signs service account tokens.
-    pub issuer: Option<Issuer>,
-    pub tracer: Arc<Tracer>,
-    /// Traces that can be read here, if any are kept.
-    pub recent: Option<Arc<Recent>>,
-    pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
-    pub(crate) remembered: Remembered,
-    ready: AtomicBool,
-    leaving: AtomicBool,
-    pub(crate) places: Places,
-    /// Room for lists that are made as a whole until their clients have taken them, in KiB.
-    pub(crate) held: Arc<Semaphore>,
-}
-
-/// What an API is made of.
-#[derive(Debug)]
-pub struct Config {
-    pub store: Store,
-    pub authentication: Authentication,
-    pub authorizer: Arc<dyn Authorizer>,
-    pub rbac: Arc<Rbac>,
-    pub issuer: Option<Issuer>,
-    pub tracer: Arc<Tracer>,
-    pub recent: Option<Arc<Recent>>,
-    pub admission: Chain,
-    pub documents: documents::Documents,
-    pub settings: Settings,
-    /// Takes in what this API counts.
-    pub metrics: Registry,
-}
-
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
-pub struct Settings {
-    /// Of a request's body.
-    pub max_body_bytes: usize,
-    /// Zero for no limit.
-    pub max_requests_inflight: usize,
-    /// Zero for no limit.
-    pub max_mutating_requests_inflight: usize,
-    /// How long a client may take from its connection to the end of its first request's head.
-    pub header_timeout: Duration,
-    /// What a request may take, its body included, if it is not a watch.
-    pub request_timeout: Duration,
-    /// The shortest time that a watch without `timeoutSeconds` gets.
-    pub min_request_timeout: Duration,
-    pub services: ServiceRanges,
-    /// How long a server that says nothing is believed to live.
-    pub server_ttl: Duration,
-    /// How long events are kept.
-    pub event_ttl: Duration,
-    /// The longest life of a token that is asked for, in seconds; zero for no limit.
-    pub max_token_expiration: i64,
-    /// Tokens that admission asks for on behalf of pods live for a year, and warn.
-    pub extend_token_expiration: bool,
-    /// The part of HTTP/2 requests after which a client is sent away to connect anew.
-    pub goaway_chance: f64,
-    /// What lists in protobuf that clients are slow to take may have in memory together; more are made twice.
-    pub max_held_list_bytes: usize,
-    /// Streams that a client may have on one HTTP/2 connection.
-    pub max_streams: u32,
-    /// Told of every request.
-    pub request_log: Option<RequestLog>,
-    /// Numbers can be read at `/metrics`.
-    pub serve_metrics: bool,
-    /// Nodes have rights that no rule tells.
-    pub node_mode: bool,
-    /// Take definitions whose rules in CEL nobody will check.
-    pub accept_unchecked_rules: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            max_body_bytes: 3 << 20,
-            max_requests_inflight: 400,
-            max_mutating_requests_inflight: 200,
-            header_timeout: Duration::from_secs(32),
-            request_timeout: Duration::from_secs(60),
-            min_request_timeout: Duration::from_secs(1800),
-            services: ServiceRanges::default(),
-            server_ttl: Duration::from_secs(15),
-            event_ttl: Duration::from_secs(3600),
-            max_token_expiration: 0,
-            extend_token_expiration: true,
-            goaway_chance: 0.0,
-            max_held_list_bytes: 64 << 20,
-            // As Go's server offers.
-            max_streams: 250,
-            request_log: None,
-            serve_metrics: true,
-            node_mode: false,
-            accept_unchecked_rules: false,
-        }
-    }
-}
 
 /// Who is at the other end of a connection, or inside of this process.
 #[derive(Debug)]
@@ -217,7 +88,10 @@ impl Api {
         };
         let mut response = match answered {
             Ok(response) => response,
-            Err(status) => respond::failed(&status, &parts.headers),
+            Err(status) => {
+                let query = Query::parse(parts.uri.query());
+                respond::failed(&status, &parts.headers, &query)
+            }
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
@@ -288,7 +162,7 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers)),
+            Err(status) => return Ok(forbidden(&status, &parts.headers, &query)),
         };
         self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
@@ -301,7 +175,7 @@ impl Api {
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
         if let Err(status) = self.allow_request(asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers));
+            return Ok(forbidden(&status, &parts.headers, &query));
         }
         let Some(resource) = &info.resource else {
             if debug_flags::is_path(info.path) {
@@ -316,7 +190,7 @@ impl Api {
             };
             tally.series = self.metrics.requests.path(&ask);
             let answered = Box::pin(documents::answer(self, &ask)).await;
-            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers)));
+            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, &query)));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
@@ -334,7 +208,7 @@ impl Api {
                 return Ok(documents::page_not_found());
             }
             let status = documents::no_resource();
-            return Ok(respond::refused(&status, &parts.headers));
+            return Ok(respond::refused(&status, &parts.headers, &query));
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
@@ -373,14 +247,17 @@ impl Api {
             answered.await.unwrap_or_else(|_| {
                 self.metrics.requests.timed_out(ask);
                 let text = "request did not complete within the allotted timeout";
-                respond::failed(&Status::timeout(text, 0), ask.headers)
+                respond::failed(&Status::timeout(text, 0), ask.headers, ask.query)
             })
         };
-        respond::warn(&mut response, &ask.warnings.take());
+        let warnings = ask.warnings.take();
         tally.waited = ask.warnings.waited();
-        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-            // Nobody handled it.
+        let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
+        if !is_handled {
             tally.series = None;
+        }
+        if is_handled || ask.resource.custom.is_some() {
+            respond::warn(&mut response, &warnings);
         }
         response
     }
@@ -397,103 +274,6 @@ impl Api {
         }
         self.learn().await.ok()?;
         find()
-    }
-
-    pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
-        let settings = parts.settings;
-        Self {
-            store: parts.store,
-            catalog: ArcSwap::from_pointee(Catalog::new(crate::catalog::builtin(), &[])),
-            catalog_changed: watch::Sender::new(()),
-            encoded: Encoded::default(),
-            openapi: Cache::default(),
-            followers: Followers::default(),
-            authentication: parts.authentication,
-            authorizer: parts.authorizer,
-            last_modes: LastModes::default(),
-            admission: parts.admission,
-            documents: parts.documents,
-            places: Places::new(&settings),
-            held: Arc::new(Semaphore::new(settings.max_held_list_bytes >> 10)),
-            settings,
-            stop,
-            metrics: Metrics::new(parts.metrics),
-            rbac: parts.rbac,
-            issuer: parts.issuer,
-            tracer: parts.tracer,
-            recent: parts.recent,
-            event_lease: tokio::sync::Mutex::default(),
-            remembered: Remembered::default(),
-            ready: AtomicBool::new(false),
-            leaving: AtomicBool::new(false),
-        }
-    }
-
-    /// Puts a new catalog in the place of the old.
-    pub fn set_catalog(&self, catalog: Catalog) {
-        self.catalog.store(Arc::new(catalog));
-        self.catalog_changed.send_replace(());
-    }
-
-    /// Tells of each new catalog.
-    pub fn catalog_changes(&self) -> watch::Receiver<()> {
-        self.catalog_changed.subscribe()
-    }
-
-    /// All that must be there before the first client is served is there.
-    pub fn set_ready(&self) {
-        self.ready.store(true, Ordering::Release);
-    }
-
-    pub fn is_ready(&self) -> bool {
-        self.ready.load(Ordering::Acquire)
-    }
-
-    /// Says by `/readyz` that the server is about to stop, and goes on.
-    pub fn set_leaving(&self) {
-        self.leaving.store(true, Ordering::Release);
-    }
-
-    pub fn is_leaving(&self) -> bool {
-        self.leaving.load(Ordering::Acquire) || *self.stop.borrow()
-    }
-
-    /// What is known of a connection before its first request.
-    pub fn caller(&self, peer: Peer) -> Caller {
-        let clients = self.authentication.clients.as_ref();
-        let trusted = clients.is_some_and(|it| it.trusts(&peer.certificates));
-        let known = peer.certificates.first().filter(|_| trusted);
-        let known = known.and_then(|certificate| {
-            let mut user = x509::user(certificate, clock::unix()).ok()??;
-            user.add_authenticated();
-            Some((Arc::new(user), x509::validity(certificate)?))
-        });
-        let proxies = self.authentication.proxies.as_ref();
-        Caller::Remote {
-            proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
-            peer,
-            trusted,
-            known,
-        }
-    }
-
-    /// Comes back when the server is told to stop.
-    pub async fn stopping(&self) {
-        let mut stop = self.stop.clone();
-        // The other end is gone only when the process is about to end.
-        let _ = stop.wait_for(|stop| *stop).await;
-    }
-
-    /// How long a watch may last.
-    pub fn watch_time(&self, asked: Option<i64>) -> Duration {
-        match asked.and_then(|seconds| u64::try_from(seconds).ok()) {
-            Some(seconds) if seconds > 0 => Duration::from_secs(seconds.min(86_400 * 365)),
-            _ => {
-                // Up to twice the least, so that the watches of a restart do not all end together.
-                let least = self.settings.min_request_timeout;
-                least + least.mul_f64(random::fraction())
-            }
-        }
     }
 }
 
@@ -516,8 +296,8 @@ fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Dur
     }
 }
 
-fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
-    let mut response = respond::failed(status, headers);
+fn forbidden(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    let mut response = respond::failed(status, headers, query);
     let nosniff = HeaderValue::from_static("nosniff");
     response
         .headers_mut()

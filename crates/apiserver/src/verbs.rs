@@ -29,7 +29,7 @@ use crate::write::{Change, Changed, Options, Write, Written};
 pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Response<Body> {
     let is_custom = ask.resource.custom.is_some();
     if !is_custom && let Err(status) = check(ask) {
-        return respond::refused(&status, ask.headers);
+        return respond::refused(&status, ask.headers, ask.query);
     }
     let _handler = traced::handler(ask);
     let answered = if is_custom {
@@ -41,7 +41,7 @@ pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> 
     } else {
         object(api, ask, body).await
     };
-    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers))
+    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers, ask.query))
 }
 
 /// Whether somebody is there for this.

@@ -11,6 +11,7 @@ mod validate;
 pub use check::check;
 pub use default::{default, drop_nulls};
 pub use embedded::{coerce, validate_embedded};
+pub use formats::is_known_format;
 pub use lists::validate_lists;
 pub use rules::{check_rules, is_beyond_structural};
 pub use validate::{validate, validate_update};

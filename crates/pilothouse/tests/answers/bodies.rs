@@ -257,3 +257,31 @@ async fn pairs_and_profiles_that_do_not_fit_are_told_of() {
         assert_eq!(warnings.contains(&want), told, "{annotation}: {warnings:?}");
     }
 }
+
+#[tokio::test]
+async fn what_new_objects_keep() {
+    let server = Server::start().await;
+    let local = server.local();
+    // Not all kinds mind whose a finalizer is.
+    let lease = json!({"metadata": {"name": "l", "finalizers": ["mine"]}, "spec": {}});
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    local.create(leases, &lease).await.unwrap();
+    let text = "ConfigMap \"a\" is invalid: metadata.finalizers[0]: Invalid value: \"mine\": name is neither a standard finalizer name nor is it fully qualified";
+    let refused = local
+        .create(MAPS, &map(&json!({"finalizers": ["mine"]})))
+        .await;
+    super::refused(refused, 422, text);
+    // A feature that is off leaves nothing behind, right or wrong.
+    let job = json!({
+        "metadata": {"name": "j"},
+        "spec": {"template": {"spec": {
+            "restartPolicy": "Never",
+            "schedulingGroup": {"podGroupName": "Bad_"},
+            "containers": [{"name": "c", "image": "i"}],
+        }}},
+    });
+    let jobs = "/apis/batch/v1/namespaces/default/jobs";
+    let made = local.create(jobs, &job).await.unwrap();
+    let path = &["spec", "template", "spec", "schedulingGroup"];
+    assert_eq!(made.at(path), None);
+}

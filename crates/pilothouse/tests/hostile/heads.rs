@@ -74,6 +74,35 @@ async fn heads_that_go_no_further() {
     assert!(answer.starts_with(begin), "{answer}");
 }
 
+/// Browsers and curl are asked by people, who are shown lines, refusals too.
+#[tokio::test]
+async fn people_get_lines() {
+    let client = Client::start().await;
+    let path = "/api/v1/namespaces/none";
+    let token = "Authorization: Bearer admin-token\r\n";
+    let get = |path: &str, headers: &str| client.send("GET", path, headers, b"").1;
+    let curl = "User-Agent: curl/8\r\n";
+    for (path, headers) in [
+        (path, format!("{token}{curl}")),
+        (path, curl.to_owned()),
+        ("/api/v1/namespaces/default", format!("{token}{curl}")),
+        (
+            "/version",
+            format!("{curl}Accept: application/yaml, application/xml\r\n"),
+        ),
+        (&format!("{path}?pretty=1"), token.to_owned()),
+    ] {
+        let body = get(path, &headers);
+        let has_lines = body.starts_with("{\n  \"kind\": ") && body.ends_with("\n}");
+        assert!(
+            has_lines || body.starts_with("apiVersion: v1\ncode: 406"),
+            "{body}"
+        );
+    }
+    assert!(get(path, token).starts_with("{\"kind\":"));
+    assert!(get(&format!("{path}?pretty=0"), &format!("{token}{curl}")).ends_with("}\n"));
+}
+
 #[tokio::test]
 async fn long_heads_are_refused() {
     let client = Client::start().await;

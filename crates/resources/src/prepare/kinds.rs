@@ -252,8 +252,9 @@ fn data_sources(claim: &mut Object, old: &Value) {
     let reference = |from: &Value| {
         let mut to = Object::new();
         for key in ["apiGroup", "kind", "name"] {
-            if let Some(value) = from.find(key) {
-                to.insert(key, value.clone());
+            // The group is written even if there is none.
+            if key == "apiGroup" || from.has(key) {
+                to.insert(key, from.find(key).cloned().unwrap_or_default());
             }
         }
         to

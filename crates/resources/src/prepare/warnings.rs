@@ -1,5 +1,6 @@
 //! Things an object may say but better should not. The texts are what `kubectl` shows after `Warning:`.
 
+mod definitions;
 mod paths;
 mod pod;
 
@@ -56,6 +57,9 @@ pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
             "annotation {key:?} is deprecated, please use 'spec.ingressClassName' instead"
         ));
     }
+    if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
+        definitions::check(object, None, &mut all);
+    }
     both(group, kind, object, &mut all);
     all
 }
@@ -83,6 +87,9 @@ pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<Strin
              configurations and cannot be managed via the API"
                 .into(),
         );
+    }
+    if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
+        definitions::check(new, Some(old), &mut all);
     }
     both(group, kind, new, &mut all);
     all

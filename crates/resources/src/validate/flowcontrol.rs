@@ -248,8 +248,19 @@ pub(super) mod levels {
                     e.late(|e| e.required(&limited, ""));
                 }
             }
-            "" => e.late(|e| e.required(&kind, "")),
-            _ => e.not_supported(&kind, &["Exempt", "Limited"]),
+            other => {
+                if other.is_empty() {
+                    e.late(|e| e.required(&kind, ""));
+                } else {
+                    e.not_supported(&kind, &["Exempt", "Limited"]);
+                }
+                // Neither goes with any other type.
+                for it in [&limited, &exempt] {
+                    if it.is_set() {
+                        e.late(|e| e.forbidden(it, ""));
+                    }
+                }
+            }
         }
         conditions(e, &it.child("status"));
     }

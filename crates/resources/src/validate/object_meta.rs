@@ -49,10 +49,26 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     standard_finalizers(e, new, &it);
 }
 
+const GENERIC: &[&str] = &[
+    "APIService",
+    "CustomResourceDefinition",
+    "FlowSchema",
+    "Lease",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+    "MutatingWebhookConfiguration",
+    "PodCertificateRequest",
+    "PriorityLevelConfiguration",
+    "RuntimeClass",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingWebhookConfiguration",
+];
+
 fn standard_finalizers(e: &mut Errors, of: &Field, metadata: &Field) {
-    // These two have validation of their own upstream, without that rule.
+    // These have validation of their own upstream, without that rule.
     let kind = of.value.str_at(&["kind"]).unwrap_or_default();
-    if matches!(kind, "CustomResourceDefinition" | "APIService") {
+    if GENERIC.contains(&kind) {
         return;
     }
     for it in metadata.child("finalizers").items() {

@@ -37,13 +37,20 @@ const SUPPORTED: &[&str] = &[
     "k8slongname",
 ];
 
-/// Hyphens do not matter: `date-time` is `datetime`.
 pub(super) fn is_supported(types: &[Text], format: &str) -> bool {
     match types {
-        [it] if *it == "integer" => matches!(format, "int32" | "int64"),
-        [it] if *it == "number" => matches!(format, "float" | "double"),
-        [it] if *it != "string" => false,
-        _ => SUPPORTED.contains(&&*format.replace('-', "")),
+        [only] => is_known_format(only, format),
+        _ => is_known_format("", format),
+    }
+}
+
+/// Whether a format of values of a type is checked at all. Hyphens do not matter: `date-time` is `datetime`.
+pub fn is_known_format(kind: &str, format: &str) -> bool {
+    match kind {
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        "" | "string" => SUPPORTED.contains(&&*format.replace('-', "")),
+        _ => false,
     }
 }
 

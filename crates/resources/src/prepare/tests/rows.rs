@@ -83,7 +83,7 @@ pub(super) const CREATED: &[(&str, &str, &[&str])] = &[
         "v1 PersistentVolumeClaim",
         r#"{"spec":{"dataSource":{"kind":"PersistentVolumeClaim","name":"n"}},"status":{"phase":"Bound","x":1}}"#,
         &[
-            r#"spec.dataSourceRef={"kind":"PersistentVolumeClaim","name":"n"}"#,
+            r#"spec.dataSourceRef={"apiGroup":null,"kind":"PersistentVolumeClaim","name":"n"}"#,
             r#"status={"phase":"Pending"}"#,
         ],
     ),

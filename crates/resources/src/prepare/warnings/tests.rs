@@ -146,7 +146,33 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "spec.resources.requests[storage]: fractional byte value \"500m\" is invalid, must be an integer",
         ],
     ),
+    (
+        "apiextensions.k8s.io CustomResourceDefinition",
+        r#"{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"string","format":"foo"},"b":{"type":"integer","format":"date"},"c":{"type":"string","format":"date-time"},
+            "d":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"array","items":{"anyOf":[{"format":"foo"}]}}}}}}}]}}"#,
+        &[
+            "unrecognized format \"foo\"",
+            "unrecognized format \"date\"",
+            "x-kubernetes-list-type: set for items of type \"array\" is not supported by server-side apply or CEL validation rules",
+        ],
+    ),
 ];
+
+#[test]
+fn definitions_are_told_once() {
+    let definition = |format: &str| {
+        let text = format!(
+            r#"{{"spec":{{"versions":[{{"schema":{{"openAPIV3Schema":{{"format":"{format}"}}}}}}]}}}}"#
+        );
+        parse(text.as_bytes()).unwrap()
+    };
+    let told = |new: &str, old: &str| {
+        let (group, kind) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+        on_update(group, kind, &definition(new), &definition(old))
+    };
+    assert_eq!(told("a", "a"), [""; 0]);
+    assert_eq!(told("b", "a"), ["unrecognized format \"b\""]);
+}
 
 #[test]
 fn warnings_of_upstream() {

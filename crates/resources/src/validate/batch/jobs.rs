@@ -14,7 +14,18 @@ use crate::validate::words::IMMUTABLE;
 use crate::validate::workloads::{Selected, does_not_match, selects};
 
 pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
-    object_meta::create(e, it, Named::SUBDOMAIN);
+    let labels = it.children(&["metadata", "labels"]);
+    let generated = it.children(&["spec", "template", "metadata", "labels"]);
+    if labels.value == generated.value {
+        // Those of the template, which a job without any gets when it is read: not looked at twice.
+        let mut bare = it.value.clone();
+        if let Some(metadata) = bare.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("labels");
+        }
+        object_meta::create(e, &it.with(&bare), Named::SUBDOMAIN);
+    } else {
+        object_meta::create(e, it, Named::SUBDOMAIN);
+    }
     generated_selector(e, it);
     spec(e, &it.child("spec"));
     name_allows_completions(e, it);

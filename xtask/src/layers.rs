@@ -20,10 +20,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
-    ("telemetry", &["config", "egress", "json", "meta", "yaml"]),
+    (
+        "telemetry",
+        &["client", "config", "egress", "json", "meta", "yaml"],
+    ),
     (
         "admission",
-        &["auth", "egress", "json", "merge", "meta", "telemetry"],
+        &[
+            "auth",
+            "client",
+            "egress",
+            "json",
+            "merge",
+            "meta",
+            "telemetry",
+        ],
     ),
     (
         "apiserver",

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** knows URLs, TLS and bytes; nothing of Kubernetes, nothing of telemetry.
 
+pub mod interim;
 mod tls;
 
 use std::time::Duration;
@@ -139,7 +140,12 @@ async fn send(connection: &mut Connection, request: Request<Bytes>) -> Result<An
     request.headers_mut().insert(HOST, host);
     let path = url.path_and_query().cloned();
     *request.uri_mut() = path.map_or_else(|| Uri::from_static("/"), Uri::from);
-    let (parts, body) = connection.send_request(request).await?.into_parts();
+    let answer = interim::send(connection, request).await;
+    let answer = answer.map_err(|error| match error {
+        interim::Error::Http(error) => Error::Http(error),
+        error @ interim::Error::TooMany => Error::Answer(error.to_string()),
+    });
+    let (parts, body) = answer?.into_parts();
     let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
     let body = body.map_err(|error| Error::Answer(error.to_string()))?;
     Ok(Answer {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use client::interim;
 use egress::{Dialer, tls};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Request};
@@ -25,7 +26,7 @@ pub(super) enum Error {
     #[error("EOF")]
     Closed,
     #[error("{0}")]
-    Http(hyper::Error),
+    Http(interim::Error),
     #[error("the answer has more than {MAX_ANSWER_BYTES} bytes")]
     TooLarge,
     #[error("unexpected error when reading response body. Please retry. Original error: {0}")]
@@ -69,9 +70,11 @@ impl Connection {
         if self.0.ready().await.is_err() {
             return Err(Error::Closed);
         }
-        let response = match self.0.send_request(request).await {
+        let response = match interim::send(&mut self.0, request).await {
             Ok(response) => response,
-            Err(error) if error.is_canceled() || error.is_incomplete_message() => {
+            Err(interim::Error::Http(error))
+                if error.is_canceled() || error.is_incomplete_message() =>
+            {
                 return Err(Error::Closed);
             }
             Err(error) => return Err(Error::Http(error)),

@@ -28,7 +28,8 @@ pub(crate) struct Flags {
     #[arg(
         long = "otelCollector",
         value_name = "HOST",
-        default_value = "opentelemetrycollector.kyverno.svc.cluster.local"
+        default_value = "opentelemetrycollector.kyverno.svc.cluster.local",
+        value_parser = value::host_alone
     )]
     otel_collector: String,
     /// The port of the collector, or that on which anybody reads numbers over HTTP; 8000 unless it is given
@@ -47,7 +48,8 @@ pub(crate) struct Flags {
         long = "metricsTLSSecretName",
         value_name = "SECRET",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = value::object_name
     )]
     metrics_tls_secret_name: String,
     /// Which traces are named beside numbers
@@ -62,7 +64,8 @@ pub(crate) struct Flags {
         long = "transportCreds",
         value_name = "SECRET",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = value::object_name
     )]
     transport_creds: String,
     /// Show and send no numbers
@@ -78,18 +81,21 @@ pub(crate) struct Flags {
         long = "tracingAddress",
         value_name = "HOST",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = value::host_alone
     )]
     tracing_address: String,
     /// Its port
-    #[arg(long = "tracingPort", value_name = "PORT", default_value_t = 4317)]
+    #[arg(long = "tracingPort", value_name = "PORT", default_value_t = 4317,
+        value_parser = clap::value_parser!(u16).range(1..))]
     tracing_port: u16,
     /// The Secret with its authorities, as ca.pem; without it there is no TLS
     #[arg(
         long = "tracingCreds",
         value_name = "SECRET",
         default_value = "",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = value::object_name
     )]
     tracing_creds: String,
 }
@@ -154,7 +160,9 @@ impl Flags {
         environment: &Environment,
         egress: &Selector,
     ) -> anyhow::Result<Arc<Transport>> {
-        let to = (&*self.otel_collector, self.metrics_port.unwrap_or(PORT));
+        let port = self.metrics_port.unwrap_or(PORT);
+        anyhow::ensure!(port > 0, "--metricsPort 0: a collector has a port");
+        let to = (&*self.otel_collector, port);
         let creds = &self.transport_creds;
         let collector = Collector::new(Signal::Metrics, to, creds, environment, egress)?;
         let transport = Arc::new(Transport::new(collector.target()));
@@ -198,7 +206,10 @@ impl Flags {
         } else {
             TcpListener::bind((host, port))
         };
-        let listener = bound.with_context(|| format!("--metricsPort {port}"))?;
+        let listener = bound.with_context(|| match host {
+            "" => format!("--metricsPort {port}"),
+            host => format!("--metricsHost {host} --metricsPort {port}"),
+        })?;
         listener.set_nonblocking(true).context("--metricsPort")?;
         Ok(Some(listener))
     }

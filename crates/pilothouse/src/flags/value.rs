@@ -29,6 +29,25 @@ pub(crate) fn boolean(text: &str) -> Result<bool, String> {
     }
 }
 
+/// A host whose port is told by another flag; an empty one may be.
+pub(crate) fn host_alone(text: &str) -> Result<String, String> {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');
+    if bare.chars().all(is_name) || bare.parse::<IpAddr>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    Err("it is a host alone, without a scheme or a port: its port is a flag of its own".to_owned())
+}
+
+/// The name of an object; an empty one may be.
+pub(crate) fn object_name(text: &str) -> Result<String, String> {
+    let wrong = meta::names::dns1123_subdomain(text);
+    match wrong.first() {
+        Some(why) if !text.is_empty() => Err(why.clone()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
 /// Ports as `30000-32767`, `30000+100` or one.
 pub(crate) fn ports(text: &str) -> Result<(u16, u16), String> {
     let number = |text: &str| {
@@ -132,6 +151,18 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(ports(text).ok(), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn hosts_without_a_port() {
+        for fine in ["", "a", "a.b-c.svc", "a_b", "127.0.0.1", "::1", "[::1]"] {
+            assert!(host_alone(fine).is_ok(), "{fine}");
+        }
+        for wrong in ["a:1", "http://a", "a/b", "a b", "[::1]:1", "a?b"] {
+            assert!(host_alone(wrong).is_err(), "{wrong}");
+        }
+        assert!(object_name("").is_ok() && object_name("a.b").is_ok());
+        assert!(object_name("A").is_err() && object_name("a/b").is_err());
     }
 
     #[test]

@@ -254,6 +254,23 @@ fn no_numbers_and_flags_that_do_not_go_together() {
             "[possible values: prometheus, grpc]",
         ),
         (vec!["--metricsPort=70000"], "--metricsPort"),
+        (
+            vec!["--otelConfig=grpc", "--metricsPort=0"],
+            "a collector has a port",
+        ),
+        (vec!["--tracingPort=0"], "0 is not in 1..=65535"),
+        (
+            vec!["--otelCollector=http://collector"],
+            "without a scheme or a port",
+        ),
+        (
+            vec!["--tracingAddress=collector:4317"],
+            "without a scheme or a port",
+        ),
+        (
+            vec!["--tracingCreds=no name"],
+            "a lowercase RFC 1123 subdomain",
+        ),
         (vec!["--enableTracing=perhaps"], "it is true or false"),
         (
             vec!["--enableTracing", "--tracing-config-file=x"],

@@ -1,6 +1,7 @@
 //! One connection to a collector.
 
 use bytes::Bytes;
+use client::interim;
 use egress::{Stream, tls};
 use http::{Request, Response};
 use http_body_util::Full;
@@ -64,15 +65,15 @@ impl Connection {
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, hyper::Error> {
+    ) -> Result<Response<Incoming>, interim::Error> {
         match self {
             Self::Http1(it) => {
                 it.ready().await?;
-                it.send_request(request).await
+                interim::send(it, request).await
             }
             Self::Http2(it) => {
                 it.ready().await?;
-                it.send_request(request).await
+                Ok(it.send_request(request).await?)
             }
         }
     }

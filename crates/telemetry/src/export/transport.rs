@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use client::interim;
 use http::header::{HeaderValue, USER_AGENT};
 use http::{Request, Response};
 use http_body_util::Full;
@@ -192,7 +193,8 @@ impl Transport {
         if let Some((_, mut connection)) = kept {
             let sent = connection.send(request(&target, signal, message)?).await;
             // If it was closed while nobody looked, nothing was sent: a new one will do.
-            if !matches!(&sent, Err(error) if error.is_canceled() || error.is_closed()) {
+            if !matches!(&sent, Err(interim::Error::Http(it)) if it.is_canceled() || it.is_closed())
+            {
                 let answer = answer(target.protocol, sent).await;
                 *place = Some((target, connection));
                 return answer;
@@ -227,7 +229,7 @@ fn request(
 
 async fn answer(
     protocol: Protocol,
-    sent: Result<Response<Incoming>, hyper::Error>,
+    sent: Result<Response<Incoming>, interim::Error>,
 ) -> Result<Bytes, Failure> {
     let response = sent.map_err(|error| Failure::lost(causes(&error)))?;
     match protocol {

@@ -35,6 +35,7 @@ impl View {
         });
         note("namespaces", &mut |text| {
             let value = parse(text)?;
+            check_object(&value)?;
             view.namespaces = Namespaces {
                 include: texts(&value, "include")?,
                 exclude: texts(&value, "exclude")?,
@@ -68,7 +69,16 @@ fn parse(text: &str) -> Result<Value, String> {
     json::parse(text.as_bytes()).map_err(|error| error.to_string())
 }
 
+/// Nothing is as good as an empty one.
+fn check_object(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Object(_) | Value::Null => Ok(()),
+        _ => Err("it is no object".into()),
+    }
+}
+
 fn exposure(value: &Value) -> Result<Exposure, String> {
+    check_object(value)?;
     let enabled = match value.get("enabled") {
         None | Some(Value::Null) => true,
         Some(value) => value.as_bool().ok_or("enabled is not true or false")?,
@@ -175,6 +185,8 @@ mod tests {
             ("bucketBoundaries", "1, NaN"),
             ("bucketBoundaries", "-1"),
             ("namespaces", "["),
+            ("namespaces", "[]"),
+            ("metricsExposure", r#"{"a":[]}"#),
             ("metricsExposure", "[]"),
             ("metricsExposure", r#"{"a":{"enabled":1}}"#),
             ("metricsExposure", r#"{"a":{"bucketBoundaries":["x"]}}"#),

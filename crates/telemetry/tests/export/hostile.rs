@@ -150,7 +150,15 @@ fn endless() {
     ]
     .concat();
     let continued = frame(9, 0, 1, &literal);
+    // An answer that is only announced, again and again.
+    let announced = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000);
     let cases = [
+        (
+            "announcements",
+            Protocol::HttpProtobuf,
+            Vec::new(),
+            announced,
+        ),
         (
             "a large body",
             Protocol::HttpProtobuf,

@@ -25,7 +25,8 @@ pub(crate) async fn answer(
     rest: &[&str],
 ) -> Result<Response<Body>, Status> {
     if !matches!(*request.method, Method::GET | Method::HEAD) {
-        let mut response = respond::refused(&crate::verbs::not_allowed(), request.headers);
+        let mut response =
+            respond::refused(&crate::verbs::not_allowed(), request.headers, request.query);
         let get = HeaderValue::from_static("GET, HEAD");
         response.headers_mut().insert(ALLOW, get);
         return Ok(response);

@@ -212,7 +212,10 @@ impl Api {
         };
         let mut response = match answered {
             Ok(response) => response,
-            Err(status) => respond::failed(&status, &parts.headers),
+            Err(status) => {
+                let query = Query::parse(parts.uri.query());
+                respond::failed(&status, &parts.headers, &query)
+            }
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
@@ -283,7 +286,7 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers)),
+            Err(status) => return Ok(forbidden(&status, &parts.headers, &query)),
         };
         self.metrics.access.impersonated(tally.lap());
         let _limit = traced::station("priorityandfairness");
@@ -296,7 +299,7 @@ impl Api {
         let _authorization = traced::station("authorization");
         let asked = attributes(&user, &method, &info, &query);
         if let Err(status) = self.allow_request(asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers));
+            return Ok(forbidden(&status, &parts.headers, &query));
         }
         let Some(resource) = &info.resource else {
             if debug_flags::is_path(info.path) {
@@ -311,7 +314,8 @@ impl Api {
             };
             tally.series = self.metrics.requests.path(&ask);
             let answered = Box::pin(documents::answer(self, &ask)).await;
-            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers)));
+            let refused = |it: Status| respond::refused(&it, &parts.headers, &query);
+            return Ok(answered.unwrap_or_else(refused));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
@@ -329,7 +333,7 @@ impl Api {
                 return Ok(documents::page_not_found());
             }
             let status = documents::no_resource();
-            return Ok(respond::refused(&status, &parts.headers));
+            return Ok(respond::refused(&status, &parts.headers, &query));
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
@@ -368,7 +372,7 @@ impl Api {
             answered.await.unwrap_or_else(|_| {
                 self.metrics.requests.timed_out(ask);
                 let text = "request did not complete within the allotted timeout";
-                respond::failed(&Status::timeout(text, 0), ask.headers)
+                respond::failed(&Status::timeout(text, 0), ask.headers, ask.query)
             })
         };
         respond::warn(&mut response, &ask.warnings.take());
@@ -510,8 +514,8 @@ fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Dur
     }
 }
 
-fn forbidden(status: &Status, headers: &HeaderMap) -> Response<Body> {
-    let mut response = respond::failed(status, headers);
+fn forbidden(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    let mut response = respond::failed(status, headers, query);
     let nosniff = HeaderValue::from_static("nosniff");
     response
         .headers_mut()

@@ -32,20 +32,20 @@ pub(crate) fn with_code(
 }
 
 /// An error, as far as the client understands it.
-pub(crate) fn failed(status: &Status, headers: &HeaderMap) -> Response<Body> {
-    error(status, headers, Role::Answer)
+pub(crate) fn failed(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    error(status, headers, query, Role::Answer)
 }
 
 /// The same where no API answers: it has no version.
-pub(crate) fn refused(status: &Status, headers: &HeaderMap) -> Response<Body> {
-    error(status, headers, Role::Document)
+pub(crate) fn refused(status: &Status, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    error(status, headers, query, Role::Document)
 }
 
-fn error(status: &Status, headers: &HeaderMap, role: Role) -> Response<Body> {
+fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Response<Body> {
     let accepted = text(headers, &ACCEPT).and_then(|header| negotiate::accept(Some(header), false));
     let accepted = Accepted {
         view: View::Whole,
-        pretty: false,
+        pretty: negotiate::wants_pretty(query.get("pretty"), text(headers, &USER_AGENT)),
         format: accepted.map_or(Format::Json, |it| it.format),
     };
     let value = status.to_value();

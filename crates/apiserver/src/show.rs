@@ -176,11 +176,11 @@ impl<'a> Show<'a> {
 pub(crate) fn encode(value: &Value, accepted: Accepted) -> Result<Bytes, Status> {
     match accepted.format {
         Format::Json => {
-            let mut out = if accepted.pretty {
-                json::to_string_pretty(value, "  ").into_bytes()
-            } else {
-                json::to_vec(value)
-            };
+            if accepted.pretty {
+                // Without an end of its last line, as upstream.
+                return Ok(json::to_string_pretty(value, "  ").into());
+            }
+            let mut out = json::to_vec(value);
             out.push(b'\n');
             Ok(out.into())
         }

@@ -28,7 +28,7 @@ use crate::write::{Change, Changed, Options, Write, Written};
 
 pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Response<Body> {
     if let Err(status) = check(ask) {
-        return respond::refused(&status, ask.headers);
+        return respond::refused(&status, ask.headers, ask.query);
     }
     let _handler = traced::handler(ask);
     let answered = if !ask.info.subresource.is_empty() {
@@ -38,7 +38,7 @@ pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> 
     } else {
         object(api, ask, body).await
     };
-    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers))
+    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers, ask.query))
 }
 
 /// Whether somebody is there for this.

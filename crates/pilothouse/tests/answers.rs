@@ -10,6 +10,8 @@ mod definitions;
 mod deletes;
 #[path = "answers/logs.rs"]
 mod logs;
+#[path = "answers/pretty.rs"]
+mod pretty;
 #[path = "answers/scale.rs"]
 mod scale;
 #[path = "answers/services.rs"]

@@ -278,7 +278,7 @@ impl Describe for Told {
         self.handler(info, &client, &mut out.of(Role::Handler));
         self.stored(info, &mut out.of(Role::Stored));
         let agent = Some(self.part(Part::Agent));
-        let pretty = self.code.is_success() && negotiate::wants_pretty(query.get("pretty"), agent);
+        let pretty = negotiate::wants_pretty(query.get("pretty"), agent);
         let version = self.version(info);
         self.answer(Some(&version), pretty, &mut out.of(Role::Answer));
         let aggregated = self

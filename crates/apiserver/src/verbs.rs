@@ -91,6 +91,8 @@ async fn custom(
     check_name(&info.name)?;
     match info.verb {
         Verb::Proxy | Verb::None => Err(unsupported()),
+        // Upstream makes whatever the body names: a right to make one by name would be a right to make any.
+        Verb::Create if !info.name.is_empty() => Err(unsupported()),
         Verb::Update | Verb::Patch if info.name.is_empty() => {
             Err(Status::bad_request("name must be provided"))
         }

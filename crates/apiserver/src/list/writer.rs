@@ -74,7 +74,7 @@ impl List {
         let nothing = (Vec::new(), Vec::new());
         let metadata = page.metadata.clone();
         let mut writer = Writer::new(self, Form::Protobuf, page, nothing);
-        let items = writer.whole_of()?;
+        let items = writer.whole()?;
         let (mut out, end) = writer.list.envelope(metadata, items.len())?;
         out.reserve_exact(items.len() + end.len());
         out.extend_from_slice(&items);
@@ -182,11 +182,7 @@ impl Writer {
         Some(std::mem::take(&mut self.out).into())
     }
 
-    fn whole(mut self) -> Result<Vec<u8>, Status> {
-        self.whole_of()
-    }
-
-    fn whole_of(&mut self) -> Result<Vec<u8>, Status> {
+    fn whole(&mut self) -> Result<Vec<u8>, Status> {
         while self.add()? {}
         self.entries.count(&self.list);
         Ok(std::mem::take(&mut self.out))

@@ -47,8 +47,14 @@ impl Document {
                 duplicates: decode::yaml_duplicates(bytes),
             });
         }
-        let parsed = json::parse_with(bytes, json::Limits::default())
-            .map_err(|_| Status::bad_request("invalid JSON patch"))?;
+        let parsed = json::parse_with(bytes, json::Limits::default()).map_err(|error| {
+            let text = error.to_string();
+            Status::bad_request(if text.contains("exceeded max depth") {
+                format!("error decoding patch: {text}")
+            } else {
+                "invalid JSON patch".to_owned()
+            })
+        })?;
         let of = if kind == Kind::Json {
             "json patch "
         } else {

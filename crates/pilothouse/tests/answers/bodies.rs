@@ -189,6 +189,7 @@ async fn paths_below_and_beside_custom_resources() {
         ("DELETE", format!("{one}/scale"), 405, unsupported("delete")),
         ("POST", format!("{one}/scale"), 405, unsupported("create")),
         ("OPTIONS", one.clone(), 405, unsupported("")),
+        ("POST", one.clone(), 405, unsupported("create")),
         ("PUT", THINGS.into(), 400, "name must be provided".into()),
         ("HEAD", one, 200, String::new()),
         // Nobody's page, without a Status.

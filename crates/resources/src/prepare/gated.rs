@@ -42,7 +42,7 @@ const FEATURES: &[&[&str]] = &[
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// From the pod or the template in an object of this kind.
-pub(super) fn drop(group: &str, kind: &str, object: &mut Object, old: Option<&Value>) {
+pub(super) fn strip(group: &str, kind: &str, object: &mut Object, old: Option<&Value>) {
     let path: &[&str] = match (group, kind) {
         ("", "Pod") => &["spec"],
         ("", "PodTemplate") => &["template", "spec"],
@@ -137,7 +137,7 @@ mod tests {
             "volumes":[{"name":"v","emptyDir":{}},{"name":"s","secret":{"items":[{"key":"k"}]}}]}"#;
         let run = |old: Option<&Value>| {
             let mut new = deployment(full);
-            drop("apps", "Deployment", new.as_object_mut().unwrap(), old);
+            strip("apps", "Deployment", new.as_object_mut().unwrap(), old);
             new
         };
         assert_eq!(run(None), deployment(bare));

@@ -176,6 +176,33 @@ fn what_is_wrong_is_told_as_upstream_tells_it() {
 }
 
 #[test]
+fn types_of_configurations_are_called_as_in_go() {
+    let why = |text: &str| {
+        let files = Memory::from_iter([
+            ("/app/kustomization.yaml", "configurations: [c.yaml]\n"),
+            ("/app/c.yaml", text),
+        ]);
+        let built = build(&files, &Alone, "/app", &Options::default());
+        built.err().map(|it| it.to_string()).unwrap_or_default()
+    };
+    let cannot =
+        "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go";
+    for (text, wanted) in [
+        ("a", "value of type builtinconfig.TransformerConfig"),
+        (
+            "nameReference: x",
+            "struct field TransformerConfig.nameReference of type builtinconfig.nbrSlice",
+        ),
+        (
+            "images: x",
+            "struct field TransformerConfig.images of type types.FsSlice",
+        ),
+    ] {
+        assert_eq!(why(text), format!("{cannot} {wanted}"));
+    }
+}
+
+#[test]
 fn vars_that_stand_nowhere_are_told_of_before_an_error() {
     struct Logging(std::cell::RefCell<Vec<String>>);
 

@@ -14,10 +14,10 @@ use crate::loader::Loader;
 use crate::types::FieldSpec;
 
 go_struct! { NameReference as "NameBackReferences" {
-    group: String = "group",
-    version: String = "version",
-    kind: String = "kind",
-    referrers: List<FieldSpec> = "fieldSpecs",
+    group: String = "group" in "Gvk",
+    version: String = "version" in "Gvk",
+    kind: String = "kind" in "Gvk",
+    referrers: List<FieldSpec> = "fieldSpecs" shown "[]types.FieldSpec" as "types.FsSlice",
 }}
 
 impl NameReference {
@@ -31,17 +31,17 @@ impl NameReference {
 }
 
 go_struct! { Config as "TransformerConfig" {
-    name_prefix: List<FieldSpec> = "namePrefix",
-    name_suffix: List<FieldSpec> = "nameSuffix",
-    namespace: List<FieldSpec> = "namespace",
-    common_labels: List<FieldSpec> = "commonLabels",
-    labels: List<FieldSpec> = "labels",
-    template_labels: List<FieldSpec> = "templateLabels",
-    common_annotations: List<FieldSpec> = "commonAnnotations",
-    name_reference: List<NameReference> = "nameReference",
-    var_reference: List<FieldSpec> = "varReference",
-    images: List<FieldSpec> = "images",
-    replicas: List<FieldSpec> = "replicas",
+    name_prefix: List<FieldSpec> = "namePrefix" shown "[]types.FieldSpec" as "types.FsSlice",
+    name_suffix: List<FieldSpec> = "nameSuffix" shown "[]types.FieldSpec" as "types.FsSlice",
+    namespace: List<FieldSpec> = "namespace" shown "[]types.FieldSpec" as "types.FsSlice",
+    common_labels: List<FieldSpec> = "commonLabels" shown "[]types.FieldSpec" as "types.FsSlice",
+    labels: List<FieldSpec> = "labels" shown "[]types.FieldSpec" as "types.FsSlice",
+    template_labels: List<FieldSpec> = "templateLabels" shown "[]types.FieldSpec" as "types.FsSlice",
+    common_annotations: List<FieldSpec> = "commonAnnotations" shown "[]types.FieldSpec" as "types.FsSlice",
+    name_reference: List<NameReference> = "nameReference" shown "[]types.NameBackReferences" as "builtinconfig.nbrSlice",
+    var_reference: List<FieldSpec> = "varReference" shown "[]types.FieldSpec" as "types.FsSlice",
+    images: List<FieldSpec> = "images" shown "[]types.FieldSpec" as "types.FsSlice",
+    replicas: List<FieldSpec> = "replicas" shown "[]types.FieldSpec" as "types.FsSlice",
 }}
 
 impl Config {
@@ -94,7 +94,14 @@ impl Config {
         let mut all = Self::default();
         for path in paths {
             let text = loader.load(path)?;
-            let mut config: Self = decode_yaml_strict(&text)?;
+            let config = decode_yaml_strict::<Self>(&text).map_err(|error| {
+                let types = ["TransformerConfig", "NameBackReferences"];
+                let text = types.iter().fold(error.to_string(), |text, name| {
+                    text.replace(&format!("types.{name}"), &format!("builtinconfig.{name}"))
+                });
+                Error::new(text)
+            });
+            let mut config = config?;
             config.sort();
             all = all.merge(&config)?;
         }

@@ -166,14 +166,8 @@ impl<'a> Target<'a> {
         let config = all.config.get();
         name_ref::fix(&mut all.map, &config)?;
         build.record(&mut all.map, || Cause::of("new name of what it refers to"));
-        let unused = vars::resolve(&mut all.map, &all.vars, &config)?;
+        vars::resolve(&mut all.map, &all.vars, &config, build.host)?;
         build.record(&mut all.map, || Cause::of("vars"));
-        if !unused.is_empty() {
-            build.host.log(&format!(
-                "well-defined vars that were never replaced: {}",
-                unused.join(",")
-            ));
-        }
         drop_local(&mut all.map)?;
         Ok(all.map)
     }

@@ -7,6 +7,7 @@ use json::{Number, Value};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::fieldspec::Specs;
+use crate::host::Host;
 use crate::id::{Gvk, ResId};
 use crate::node::{Data, Kind, Node, Style, Tag};
 use crate::resmap::ResMap;
@@ -111,24 +112,38 @@ pub(crate) fn show_all(vars: &[Var]) -> String {
     format!("[{}]", all.join(" "))
 }
 
-/// Puts values where variables stand. Gives the names of those that stand nowhere.
-pub(crate) fn resolve(map: &mut ResMap, vars: &VarSet, config: &Config) -> Result<Vec<String>> {
+/// Puts values where variables stand. Tells of those that stand nowhere, even if something is wrong elsewhere.
+pub(crate) fn resolve(
+    map: &mut ResMap,
+    vars: &VarSet,
+    config: &Config,
+    host: &dyn Host,
+) -> Result<()> {
     if vars.0.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let mut values = BTreeMap::new();
     for var in vars.0.values() {
         values.insert(var.name.clone(), (value_of(map, var)?, 0u32));
     }
     let mut specs: Specs = config.var_reference.iter().collect();
-    for resource in map.list_mut() {
+    let mut resources = map.list_mut().iter_mut();
+    let done = resources.try_for_each(|resource| {
         specs.apply(&mut resource.node, None, &mut |node| {
             expand_node(node, &mut values)
-        })?;
-    }
-    map.settle();
+        })
+    });
     let unused = values.into_iter().filter(|(_, (_, count))| *count == 0);
-    Ok(unused.map(|(name, _)| name).collect())
+    let unused: Vec<String> = unused.map(|(name, _)| name).collect();
+    if !unused.is_empty() {
+        host.log(&format!(
+            "well-defined vars that were never replaced: {}",
+            unused.join(",")
+        ));
+    }
+    done?;
+    map.settle();
+    Ok(())
 }
 
 fn value_of(map: &ResMap, var: &Var) -> Result<Value> {

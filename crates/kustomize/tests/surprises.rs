@@ -174,3 +174,62 @@ fn what_is_wrong_is_told_as_upstream_tells_it() {
         "trouble configuring builtin PatchJson6902Transformer with config: `\njsonOp: x\ntarget:\n  kind: A\n`: must specify the target name"
     );
 }
+
+#[test]
+fn types_of_configurations_are_called_as_in_go() {
+    let why = |text: &str| {
+        let files = Memory::from_iter([
+            ("/app/kustomization.yaml", "configurations: [c.yaml]\n"),
+            ("/app/c.yaml", text),
+        ]);
+        let built = build(&files, &Alone, "/app", &Options::default());
+        built.err().map(|it| it.to_string()).unwrap_or_default()
+    };
+    let cannot =
+        "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go";
+    for (text, wanted) in [
+        ("a", "value of type builtinconfig.TransformerConfig"),
+        (
+            "nameReference: x",
+            "struct field TransformerConfig.nameReference of type builtinconfig.nbrSlice",
+        ),
+        (
+            "images: x",
+            "struct field TransformerConfig.images of type types.FsSlice",
+        ),
+    ] {
+        assert_eq!(why(text), format!("{cannot} {wanted}"));
+    }
+}
+
+#[test]
+fn vars_that_stand_nowhere_are_told_of_before_an_error() {
+    struct Logging(std::cell::RefCell<Vec<String>>);
+
+    impl kustomize::Host for Logging {
+        fn log(&self, line: &str) {
+            self.0.borrow_mut().push(line.to_owned());
+        }
+    }
+
+    let files = Memory::from_iter([
+        (
+            "/app/kustomization.yaml",
+            "resources: [map.yaml]\nvars: [{name: V, objref: {kind: ConfigMap, name: a, apiVersion: v1}}]\nconfigurations: [c.yaml]\n",
+        ),
+        ("/app/map.yaml", MAP),
+        (
+            "/app/c.yaml",
+            "varReference: [{kind: ConfigMap, path: data/*}]\n",
+        ),
+    ]);
+    let host = Logging(std::cell::RefCell::default());
+    let error = build(&files, &host, "/app", &Options::default()).expect_err("no such path");
+    assert!(error.to_string().ends_with("not supported in PathGetter"));
+    let logged = host.0.into_inner();
+    assert_eq!(
+        logged,
+        ["well-defined vars that were never replaced: V"],
+        "{error}"
+    );
+}

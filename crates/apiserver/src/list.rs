@@ -1,6 +1,7 @@
 //! Hot path. LIST: a consistent page, or everything, streamed from a snapshot.
 
 mod form;
+mod frame;
 mod writer;
 
 use std::sync::{Arc, LazyLock};

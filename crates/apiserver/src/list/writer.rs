@@ -8,11 +8,8 @@ use store::Entry;
 use tokio::sync::Semaphore;
 
 use super::form::{Around, Form};
-use super::{List, Page, STEP};
+use super::{List, Page, STEP, frame};
 use crate::body::Body;
-
-/// A frame is sent when it is about that large.
-const FRAME: usize = 128 << 10;
 
 impl List {
     /// All that is a part of the list, whether it was found before or not.
@@ -53,7 +50,7 @@ impl List {
             return Ok(Body::chunks(|out| async move {
                 let _permit = permit;
                 while !whole.is_empty() {
-                    let frame = whole.split_to(whole.len().min(FRAME));
+                    let frame = whole.split_to(whole.len().min(frame::SIZE));
                     out.send(frame).await;
                 }
             }));
@@ -143,7 +140,9 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(list: List, form: Form, page: Page, (out, end): Around) -> Self {
+    fn new(list: List, form: Form, page: Page, (head, end): Around) -> Self {
+        let mut out = frame::first();
+        out.extend_from_slice(&head);
         Self {
             entries: Entries::new(&list, page.entries),
             list,
@@ -173,19 +172,19 @@ impl Writer {
     fn frame(&mut self) -> Option<Bytes> {
         self.end.as_ref()?;
         if !self.is_first {
-            self.out.reserve(FRAME + FRAME / 8);
+            self.out = frame::next();
         }
         // However large the objects are, no more than one of them goes beyond the frame. The answer has begun: an
         // object that cannot be read is left out, as nothing else can be said now.
-        while self.out.len() < FRAME && self.add().unwrap_or(true) {}
+        while self.out.len() < frame::SIZE && self.add().unwrap_or(true) {}
         self.entries.count(&self.list);
-        Some(std::mem::take(&mut self.out).into())
+        Some(frame::full(std::mem::take(&mut self.out)))
     }
 
-    fn whole(&mut self) -> Result<Vec<u8>, Status> {
+    fn whole(&mut self) -> Result<Bytes, Status> {
         while self.add()? {}
         self.entries.count(&self.list);
-        Ok(std::mem::take(&mut self.out))
+        Ok(frame::full(std::mem::take(&mut self.out)))
     }
 
     /// The next item, or the end; says whether there is more.

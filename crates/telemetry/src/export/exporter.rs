@@ -227,8 +227,9 @@ impl<T: Item> Work<T> {
         let stop = self.stop.clone();
         let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
         let outcome = sent.await;
-        self.queue.settle(outcome.accepted, outcome.rejected, 0);
+        // First: whoever sees that something failed can ask why.
         self.troubles.note(&outcome);
+        self.queue.settle(outcome.accepted, outcome.rejected, 0);
         self.troubles.tell(self.queue.numbers().dropped);
     }
 

@@ -363,7 +363,8 @@ fn a_failed_write_or_sync_is_unknown_then_the_store_goes_on_without_it() {
             name: "log-",
             errno: EIO,
             after: 0,
-            times: 1,
+            // A writer that has nothing to do may write that, too.
+            times: u64::MAX,
         });
         let error = run(store.txn(change(10))).unwrap_err();
         let named = matches!(&error, Error::Unknown { reason } if reason.contains("log-"));
@@ -374,6 +375,7 @@ fn a_failed_write_or_sync_is_unknown_then_the_store_goes_on_without_it() {
             "{op:?}: readers never saw it"
         );
         assert!(store.stats().1.refusing.is_some());
+        disk.heal();
         let (after, failed) = run(drive(&store, 11, 5));
         assert!(
             failed.is_none(),

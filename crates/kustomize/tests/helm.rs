@@ -35,6 +35,17 @@ const CHART: &str = "helmCharts:
   devel: true
 ";
 
+fn with_helm(helm: &Path) -> Options {
+    Options {
+        helm: HelmOptions {
+            enabled: true,
+            command: helm.to_string_lossy().into_owned(),
+            ..HelmOptions::default()
+        },
+        ..Options::default()
+    }
+}
+
 /// What helm was asked, one line for each call, without the directories of this run.
 fn asked(dir: &Path) -> Vec<String> {
     let text = fs::read_to_string(dir.join("asked")).expect("it was asked something");
@@ -62,14 +73,7 @@ fn helm_is_asked_as_kustomize_asks() {
     ] {
         fs::write(app.join(name), text).expect("a file");
     }
-    let options = Options {
-        helm: HelmOptions {
-            enabled: true,
-            command: helm.to_string_lossy().into_owned(),
-            ..HelmOptions::default()
-        },
-        ..Options::default()
-    };
+    let options = with_helm(&helm);
     let output = build(&Disk, &Local, &app.to_string_lossy(), &options);
     let text = output.and_then(|it| it.to_yaml());
     assert_eq!(
@@ -129,14 +133,7 @@ fn what_is_wrong_is_told_as_kustomize_tells() {
         let text = format!("helmCharts:\n- name: x\n  valuesFile: values.yaml\n{chart}");
         fs::write(app.join("kustomization.yaml"), text).expect("a file");
         fs::write(app.join("values.yaml"), values).expect("a file");
-        let options = Options {
-            helm: HelmOptions {
-                enabled: true,
-                command: helm.to_string_lossy().into_owned(),
-                ..HelmOptions::default()
-            },
-            ..Options::default()
-        };
+        let options = with_helm(&helm);
         let built = build(&Disk, &Local, &app.to_string_lossy(), &options);
         let error = built.expect_err("an error").to_string();
         assert!(error.contains(expected), "{error}");

@@ -101,6 +101,18 @@ impl Value {
         std::mem::take(self)
     }
 
+    /// Puts the pairs of all objects within it in the order of their keys' bytes, as Go writes maps.
+    pub fn sort_keys(&mut self) {
+        match self {
+            Self::Object(object) => {
+                object.sort_keys();
+                object.values_mut().for_each(Self::sort_keys);
+            }
+            Self::Array(items) => items.iter_mut().for_each(Self::sort_keys),
+            _ => {}
+        }
+    }
+
     /// What kind of value it is, in JSON's words.
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -321,7 +321,7 @@ impl Resource {
     /// With keys sorted, as Go writes maps.
     pub(crate) fn to_json(&self) -> Result<String> {
         let mut value = self.to_value()?;
-        sort_keys(&mut value);
+        value.sort_keys();
         Ok(json::to_string(&value))
     }
 
@@ -334,16 +334,5 @@ impl Resource {
         let mut out = Vec::new();
         self.write(&mut out)?;
         String::from_utf8(out).map_err(|error| Error::new(error.to_string()))
-    }
-}
-
-pub(crate) fn sort_keys(value: &mut json::Value) {
-    match value {
-        json::Value::Object(object) => {
-            object.sort_keys();
-            object.values_mut().for_each(sort_keys);
-        }
-        json::Value::Array(items) => items.iter_mut().for_each(sort_keys),
-        _ => {}
     }
 }

@@ -219,7 +219,7 @@ impl Document {
     fn written(&self, patched: &Value) -> String {
         let mut patched = patched.clone();
         if self.is_custom {
-            sort(&mut patched);
+            patched.sort_keys();
         } else {
             sort_along(&mut patched, &self.value);
         }
@@ -294,17 +294,6 @@ fn unconvertible(found: &Value, wanted: &str) -> String {
     let found = decode::go_type(found);
     let text = format!("json: cannot unmarshal {found} into Go value of type {wanted}");
     unconverted(&text).unwrap_or(text)
-}
-
-fn sort(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.sort_keys();
-            fields.values_mut().for_each(sort);
-        }
-        Value::Array(items) => items.iter_mut().for_each(sort),
-        _ => {}
-    }
 }
 
 /// A merge writes the objects that it looks into with sorted keys.

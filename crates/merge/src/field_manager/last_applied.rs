@@ -1,6 +1,6 @@
 //! `kubectl apply` without and with `--server-side` on one object: the annotation of the one speaks for the other.
 
-use json::{Object, Value};
+use json::Value;
 
 use super::Context;
 use crate::fieldpath::Set;
@@ -35,7 +35,8 @@ pub(super) fn sync_annotation(object: &mut Value, patch: &Value) {
     if there.is_none_or(str::is_empty) {
         return;
     }
-    let mut applied = sorted(patch);
+    let mut applied = patch.clone();
+    applied.sort_keys();
     if let Some(Value::Object(annotations)) = applied.at_mut(&["metadata", "annotations"]) {
         annotations.remove(ANNOTATION);
     }
@@ -45,21 +46,5 @@ pub(super) fn sync_annotation(object: &mut Value, patch: &Value) {
     let sizes = (annotations.iter()).map(|(key, it)| key.len() + it.as_str().map_or(0, str::len));
     if sizes.sum::<usize>() > MAX_ANNOTATIONS {
         annotations.remove(ANNOTATION);
-    }
-}
-
-/// Go writes the keys of maps in order.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut copy = Object::with_capacity(object.len());
-            for (key, value) in object.iter() {
-                copy.push(key.clone(), sorted(value));
-            }
-            copy.sort_keys();
-            copy.into()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
     }
 }

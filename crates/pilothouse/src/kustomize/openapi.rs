@@ -59,22 +59,10 @@ impl Fetch {
             return Err(format!("{said}{ADVICE}"));
         }
         let mut schema = json::parse(&done.output).unwrap_or_default();
-        sort_keys(&mut schema);
+        schema.sort_keys();
         print(&match self.format.as_str() {
             "yaml" => yaml::value_to_string(&schema) + "\n",
             _ => json::to_string_pretty(&schema, "  ") + "\n",
         })
-    }
-}
-
-/// As Go writes maps.
-fn sort_keys(value: &mut json::Value) {
-    match value {
-        json::Value::Object(object) => {
-            object.sort_keys();
-            object.values_mut().for_each(sort_keys);
-        }
-        json::Value::Array(items) => items.iter_mut().for_each(sort_keys),
-        _ => {}
     }
 }

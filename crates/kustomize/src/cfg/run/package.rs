@@ -188,7 +188,7 @@ pub(super) fn is_one_json(nodes: &[Node]) -> bool {
 /// As Go's encoder indents it, with keys sorted.
 pub(super) fn json_text(node: &Node) -> Result<String> {
     let mut value = node.to_value()?;
-    crate::resource::sort_keys(&mut value);
+    value.sort_keys();
     let mut out = String::new();
     indented(&value, 0, &mut out);
     out.push('\n');

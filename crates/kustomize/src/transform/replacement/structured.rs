@@ -3,7 +3,6 @@
 mod visit;
 
 use crate::node::{Create, Kind, Node, to_tree};
-use crate::resource::sort_keys;
 use visit::visit;
 
 /// Sets a value inside of a document that a scalar on the way holds. False if there is no such document or field.
@@ -56,7 +55,7 @@ fn write(document: &yaml::Node, original: &str) -> Option<String> {
         return text.ok().map(|it| it.trim().to_owned());
     }
     let mut value = document.to_value().ok()?;
-    sort_keys(&mut value);
+    value.sort_keys();
     let pretty = original.contains('\n') && original.contains("  ");
     Some(if pretty {
         json::to_string_pretty(&value, "  ")

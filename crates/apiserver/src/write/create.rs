@@ -1,0 +1,155 @@
+//! A new object, or what a change makes of nothing.
+
+use admission::{Admitting, Operation};
+use json::Value;
+use meta::Status;
+use store::{Condition, Txn};
+use telemetry::trace;
+
+use super::{ADMITTED, Write, Written, commit, is_same, transact};
+use crate::metrics::Operation as Stored;
+use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
+
+/// How many generated names may turn out to be taken, as upstream.
+const NAMES: usize = 8;
+
+impl Write<'_> {
+    /// Makes a new object.
+    pub(crate) async fn create(&self, object: Value, managed: bool) -> Result<Written, Status> {
+        self.make(object, managed, false).await
+    }
+
+    /// The same, or as a part of a change of what was not there.
+    pub(super) async fn make(
+        &self,
+        mut object: Value,
+        managed: bool,
+        updating: bool,
+    ) -> Result<Written, Status> {
+        let resource = self.resource();
+        strategy::accepts_new(resource)?;
+        object::place(&mut object, resource, self.namespace(), &self.ask.info.name)?;
+        let generated = object
+            .str_at(&["metadata", "name"])
+            .unwrap_or_default()
+            .is_empty();
+        let tries = if generated { NAMES } else { 1 };
+        for attempt in 1.. {
+            let written = self.make_once(object.clone(), managed, updating).await;
+            match written {
+                Err(status) if status.is_already_exists() && attempt < tries => {}
+                Err(status) if status.is_conflict() && attempt < NAMES => {}
+                written => return written,
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    async fn make_once(
+        &self,
+        mut object: Value,
+        managed: bool,
+        updating: bool,
+    ) -> Result<Written, Status> {
+        let resource = self.resource();
+        object::fill_new(&mut object)?;
+        let name = object
+            .str_at(&["metadata", "name"])
+            .unwrap_or_default()
+            .to_owned();
+        strategy::default(resource, &mut object)?;
+        self.distinct_owners(&mut object, "");
+        // Before admission: what plugins and webhooks add is nobody's.
+        if !managed {
+            managed::update(self, None, &mut object);
+        }
+        let before = object.clone();
+        let mut admitting = Admitting::new(object);
+        let gvr = resource.gvr();
+        let request = self.request(Operation::Create, &gvr, &name, None);
+        self.admit(&request, &mut admitting).await?;
+        let mut object = admitting.object.take();
+        if !is_same(&before, &object) {
+            strategy::default(resource, &mut object)?;
+            self.distinct_owners(&mut object, ADMITTED);
+        }
+        drop(before);
+        // Not before: admission knows such an object by what its name begins with.
+        object::fill_name(&mut object)?;
+        let mut warnings = strategy::prepare_create(self, &mut object);
+        // Before validation: what is given must be there then, and what cannot be given is said first.
+        let beside = allocate::assign(self.api, resource, None, &mut object)?;
+        guard::check(self, &object, None).await?;
+        warnings.append(&mut strategy::validate_create(self, &object)?);
+        self.ask.warnings.add(warnings);
+        admitting.object = object;
+        self.validate(&request, &mut admitting).await?;
+        let object = admitting.object;
+        let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
+        let key = resource.key(self.namespace(), name);
+        // Who would have changed it has one already.
+        let stores = !updating && !self.options.dry_run;
+        let storage = stores.then(|| self.storage("Create etcd3", &key));
+        if object
+            .str_at(&["metadata", "resourceVersion"])
+            .is_some_and(|it| !it.is_empty())
+        {
+            // As late as upstream, where the storage notices.
+            let text = "resourceVersion should not be set on objects to be created";
+            return Err(Status::failure(500, meta::status::Reason::Unknown, text));
+        }
+        let value = self.encode(&object)?;
+        if self.options.dry_run {
+            let read = (!updating).then(|| traced::storage("Get etcd3"));
+            let latest = self.api.latest().await?;
+            let found = latest.get(key.as_bytes()).map(|it| it.value.len());
+            if let Some(read) = read {
+                traced::got(&read, &key, false, found);
+            }
+            if found.is_some() {
+                return Err(Status::already_exists(&resource.group_resource(), name));
+            }
+            return Ok(self.written(key, value, 0, true));
+        }
+        let lease = self.api.lease(resource).await?;
+        let txn = Txn::new()
+            .when(Condition::Absent(key.clone().into()))
+            .put_leased(key.clone(), value.clone(), lease);
+        let txn = beside.add_to(txn);
+        let done = if updating {
+            transact(self.api, Stored::Create, resource, txn, value.len()).await
+        } else {
+            let done = commit(self.api, Stored::Create, resource, txn).await;
+            if matches!(done, Ok(_) | Err(store::Error::Conflict { .. })) {
+                trace::event("Txn call succeeded");
+            }
+            if done.is_ok() {
+                trace::event_with("Decode succeeded", "len", value.len());
+            }
+            done
+        };
+        drop(storage);
+        match done {
+            Ok(done) => Ok(self.written(key, value, done.revision, true)),
+            Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
+                // Somebody else took the same address or port in this moment.
+                Err(self.modified(name))
+            }
+            Err(store::Error::Conflict { current, .. }) => {
+                let mut status = Status::already_exists(&resource.group_resource(), name);
+                // Upstream reads what is there once more.
+                let read = stores.then(|| traced::storage("Get etcd3"));
+                let length = current.as_ref().map(|it| it.value.len());
+                let current = current.and_then(|it| convert::parse(resource, &it.value).ok());
+                if let Some(read) = read {
+                    traced::got(&read, &key, false, length);
+                }
+                if current.is_some_and(|it| object::is_being_deleted(&it)) {
+                    status.message = format!("object is being deleted: {}", status.message);
+                }
+                Err(status)
+            }
+            Err(error) => Err(failure::of_store(&error)),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A change of what is there.
+
+use std::sync::Arc;
+
+use admission::{Admitting, Operation};
+use json::Value;
+use meta::Status;
+use store::{Condition, Entry, Txn};
+
+use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
+use crate::metrics::Operation as Stored;
+use crate::request::Verb;
+use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
+
+/// How often a change is tried again on an object that others change meanwhile, when the client named no version.
+const RETRIES: usize = 5;
+
+impl Write<'_> {
+    /// Changes the object of this name, or creates it if `change` makes something of nothing.
+    pub(crate) async fn update(
+        &self,
+        name: &str,
+        change: &mut dyn Change,
+    ) -> Result<Written, Status> {
+        let resource = self.resource();
+        let key = resource.key(self.namespace(), name);
+        // A dry run only reads.
+        let stores = !self.options.dry_run;
+        let _storage = stores.then(|| self.storage("GuaranteedUpdate etcd3", &key));
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let read = (!stores).then(|| traced::storage("Get etcd3"));
+            let snapshot = if attempt == 1 {
+                self.api.store.latest()
+            } else {
+                self.api.latest().await?
+            };
+            let entry = snapshot.get(key.as_bytes()).cloned();
+            if let Some(read) = read {
+                let length = entry.as_ref().map(|it| it.value.len());
+                traced::got(&read, &key, false, length);
+            }
+            let Some(entry) = entry else {
+                if attempt == 1 {
+                    // Memory may lag behind what others wrote: look again before saying no.
+                    continue;
+                }
+                let changed = change.apply(None)?;
+                self.restored("initial value restored");
+                return self.make(changed.object, changed.managed, true).await;
+            };
+            drop(snapshot);
+            let live = convert::decode(resource, &entry.value, entry.modified)?;
+            self.restored(if attempt == 1 {
+                "initial value restored"
+            } else {
+                "Retry value restored"
+            });
+            let changed = change.apply(Some(&live));
+            let changed = match changed {
+                // What we compared with may be old.
+                Err(status) if attempt == 1 && status.is_conflict() => continue,
+                changed => changed?,
+            };
+            let exact = changed.exact;
+            match self.update_once(name, &key, &entry, &live, changed).await {
+                Err(status) if status.is_conflict() && !exact && attempt <= RETRIES => {}
+                written => return written,
+            }
+        }
+    }
+
+    async fn update_once(
+        &self,
+        name: &str,
+        key: &str,
+        entry: &Arc<Entry>,
+        live: &Value,
+        changed: Changed,
+    ) -> Result<Written, Status> {
+        let resource = self.resource();
+        let Changed {
+            mut object,
+            managed,
+            ..
+        } = changed;
+        object::place(&mut object, resource, self.namespace(), name)?;
+        self.check_version(name, &object, entry.modified)?;
+        object::carry_over(&mut object, live)?;
+        // Who named no version takes what is there.
+        let metadata = object::metadata(&mut object)?;
+        metadata.insert("resourceVersion", entry.modified.to_string());
+        strategy::default(resource, &mut object)?;
+        let patched = self.ask.info.verb == Verb::Patch;
+        self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
+        if !managed && !self.own {
+            managed::update(self, Some(live), &mut object);
+        }
+        let gvr = resource.gvr();
+        let face = match self.seen {
+            Seen::Face(face) => Some(face.of(live)),
+            _ => None,
+        };
+        let old = face.as_ref().unwrap_or(live);
+        let request = self.request(Operation::Update, &gvr, name, Some(old));
+        let is_seen = !matches!(self.seen, Seen::Nothing);
+        let mut admitting = Admitting::default();
+        let before = object.clone();
+        if is_seen {
+            admitting.object = self.seen.take(&mut object);
+            self.admit(&request, &mut admitting).await?;
+            self.seen.put_back(admitting.object.take(), &mut object);
+        }
+        if !is_same(&before, &object) {
+            strategy::default(resource, &mut object)?;
+            self.distinct_owners(&mut object, ADMITTED);
+        }
+        drop(before);
+        let mut warnings = self.prepare_update(&mut object, live);
+        allocate::carry_over(resource, &mut object, live);
+        let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
+        guard::check(self, &object, Some(live)).await?;
+        if !self.own {
+            warnings.append(&mut strategy::validate_update(self, &object, live)?);
+        }
+        self.ask.warnings.add(warnings);
+        if is_seen {
+            admitting.object = self.seen.take(&mut object);
+            self.validate(&request, &mut admitting).await?;
+            self.seen.put_back(admitting.object.take(), &mut object);
+        }
+        merge::keep_times(live, &mut object);
+        let value = self.encode(&object)?;
+        if value == entry.value {
+            // Nothing changed: no write, no event, the same resource version.
+            let mut written = self.written(key.to_owned(), value, entry.modified, false);
+            written.is_stored = true;
+            return Ok(written);
+        }
+        if self.options.dry_run {
+            return Ok(self.written(key.to_owned(), value, entry.modified, false));
+        }
+        let condition = Condition::Unchanged(key.to_owned().into(), entry.modified);
+        let finished = strategy::is_finished(resource, &object);
+        let txn = Txn::new().when(condition);
+        let txn = if finished {
+            let beside = allocate::release(self.api, resource, &object);
+            beside.add_to(txn.delete(key.to_owned()))
+        } else {
+            beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
+        };
+        match transact(self.api, Stored::Update, resource, txn, value.len()).await {
+            Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
+            Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
+            Err(error) => Err(failure::of_store(&error)),
+        }
+    }
+
+    fn prepare_update(&self, object: &mut Value, live: &Value) -> Vec<String> {
+        if self.own {
+            return Vec::new();
+        }
+        strategy::prepare_update(self, object, live)
+    }
+
+    /// An object that names a version must name the one that is there.
+    fn check_version(&self, name: &str, object: &Value, modified: u64) -> Result<(), Status> {
+        let asked = object
+            .str_at(&["metadata", "resourceVersion"])
+            .unwrap_or_default();
+        // Zero is as good as none.
+        if matches!(asked, "" | "0") {
+            if strategy::allows_unconditional_update(self.resource()) {
+                return Ok(());
+            }
+            let field = "metadata.resourceVersion";
+            let error = meta::field::Error::invalid(field, 0, "must be specified for an update");
+            // By resource, where others are named by kind, as upstream has it.
+            let resource = self.resource();
+            let kind = meta::gvk::GroupKind::new(&*resource.group, &*resource.plural);
+            return Err(Status::invalid(&kind, name, &[error]));
+        }
+        if asked == modified.to_string() {
+            return Ok(());
+        }
+        if asked.parse::<u64>().is_err() {
+            let text = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
+            return Err(Status::failure(500, meta::status::Reason::Unknown, text));
+        }
+        Err(self.modified(name))
+    }
+}

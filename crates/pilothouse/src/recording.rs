@@ -1,6 +1,7 @@
 //! What a build uses is counted, if its user has nothing against it: between `kustomize`, which counts, and `usage`,
 //! which knows what to do with it.
 
+use std::fs::File;
 use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -68,6 +69,10 @@ fn start_sending() {
     let Ok(program) = std::env::current_exe() else {
         return;
     };
+    // Whoever reads the result is to see its end now, not when a process has been started.
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        _ = rustix::stdio::dup2_stdout(nothing);
+    }
     _ = Command::new(program)
         // Whatever the program's file is called, as `kustomize` it would not know the command.
         .arg0("pilothouse")

@@ -2,6 +2,7 @@
 
 mod form;
 mod frame;
+mod share;
 mod writer;
 
 use std::sync::{Arc, LazyLock};
@@ -14,6 +15,7 @@ use store::{Entry, Revision, Snapshot};
 use telemetry::trace;
 use tokio::sync::Semaphore;
 
+use self::share::Identity;
 use crate::aside::aside;
 use crate::body::Body;
 use crate::catalog::Resource;
@@ -73,16 +75,26 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         snapshot,
         range: range.into_bytes(),
         after,
+        limit,
         listing: api.listing(&ask.resource),
     };
-    let mut page = list.page(limit);
+    let content_type = accepted.format.content_type();
+    let shared = Identity::of(&list);
+    if let Some(shared) = &shared
+        && let Some((first, part)) = frame::find(shared, 0)
+    {
+        traced::listed((limit > 0).then_some(part.objects));
+        drop(storage);
+        let body = traced::serialize(|| Ok(list.behind(first, part)))?;
+        return Ok(respond::ok(content_type, body));
+    }
+    let mut page = list.page();
     traced::listed(page.entries.as_ref().map(Vec::len));
     drop(storage);
     list.convert(&mut page).await?;
-    let content_type = accepted.format.content_type();
     let is_plain = accepted.format == Format::Json && !accepted.pretty;
     let body = if is_plain || !list.is_large(&page) {
-        traced::serialize(|| list.written(page))?
+        traced::serialize(|| list.written(page, shared))?
     } else {
         let _turn = TURNS.acquire().await.map_err(Status::internal)?;
         traced::serialize(|| aside(|| list.written_aside(page, &api.held)))?
@@ -98,6 +110,8 @@ struct List {
     snapshot: Snapshot,
     range: Vec<u8>,
     after: Option<Vec<u8>>,
+    /// 0 if there is none.
+    limit: usize,
     listing: Listing,
 }
 
@@ -108,7 +122,8 @@ struct Page {
 }
 
 impl List {
-    fn page(&self, limit: usize) -> Page {
+    fn page(&self) -> Page {
+        let limit = self.limit;
         let revision = self.snapshot.revision();
         let mut metadata = Object::new();
         metadata.insert("resourceVersion", revision.to_string());

@@ -44,7 +44,7 @@ pub use backend::{Backend, BackendStats, BoxFuture};
 pub use entry::{Committed, Condition, Entry, Event, LeaseId, Revision, Txn, Write};
 pub use error::{Corruption, Error};
 pub use options::Options;
-pub use snapshot::{Page, Range, Snapshot, prefix_end};
+pub use snapshot::{Mark, Page, Range, Snapshot, prefix_end};
 pub use store::Store;
 pub use view::{Draft, View, ViewStats};
 pub use watch::{Changes, Watch, WatchEnd};

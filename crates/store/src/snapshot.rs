@@ -1,12 +1,16 @@
 //! Hot path. All entries at one revision. Taking one is O(1), holding one keeps only what has changed since.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::tree::{Iter, Tree};
 use crate::{Entry, Revision};
 
 #[derive(Clone, Debug)]
 pub struct Snapshot(Arc<State>);
+
+/// Tells one state of one store from all others, and keeps nothing of it.
+#[derive(Clone, Debug)]
+pub struct Mark(Weak<State>);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
@@ -29,6 +33,10 @@ impl Snapshot {
 
     pub fn revision(&self) -> Revision {
         self.0.revision
+    }
+
+    pub fn mark(&self) -> Mark {
+        Mark(Arc::downgrade(&self.0))
     }
 
     pub fn len(&self) -> usize {
@@ -83,6 +91,19 @@ impl Snapshot {
 
     fn end_rank(&self, prefix: &[u8]) -> usize {
         prefix_end(prefix).map_or(self.len(), |end| self.0.tree.rank(&end))
+    }
+}
+
+impl Mark {
+    /// Nobody has the snapshot any more, nor will anybody get it again.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
+
+impl PartialEq for Mark {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
     }
 }
 

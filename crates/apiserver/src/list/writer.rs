@@ -8,6 +8,7 @@ use store::Entry;
 use tokio::sync::Semaphore;
 
 use super::form::{Around, Form};
+use super::share::{Identity, Part, Place};
 use super::{List, Page, STEP, frame};
 use crate::body::Body;
 
@@ -21,12 +22,14 @@ impl List {
     }
 
     /// In pieces if it is large, which only plain JSON may be here.
-    pub(super) fn written(self, page: Page) -> Result<Body, Status> {
+    pub(super) fn written(self, page: Page, shared: Option<Arc<Identity>>) -> Result<Body, Status> {
         let form = Form::of(self.accepted);
         match form {
             Form::Plain => {
                 let around = form.around(&self, page.metadata.clone())?;
-                Ok(Writer::new(self, form, page, around).stream())
+                let mut writer = Writer::new(self, form, page, around);
+                writer.shared = shared;
+                Ok(writer.stream())
             }
             Form::Pretty | Form::Yaml => {
                 let around = form.around(&self, page.metadata.clone())?;
@@ -34,6 +37,11 @@ impl List {
             }
             Form::Protobuf => Ok(self.protobuf(page)?.into()),
         }
+    }
+
+    /// Begins with a piece that was made for others.
+    pub(super) fn behind(self, first: Bytes, part: Part) -> Body {
+        Writer::behind(self, part).stream_from(first)
     }
 
     /// In pieces, whatever it is. Protobuf begins with the length of the whole: it is kept as a whole as long as there
@@ -86,6 +94,8 @@ struct Entries {
     is_found: bool,
     step: std::vec::IntoIter<Arc<Entry>>,
     after: Option<Vec<u8>>,
+    /// The most that are still to be looked at.
+    left: usize,
     /// How many were looked at, and how many of them taken, since that was last told.
     seen: usize,
     taken: usize,
@@ -97,8 +107,23 @@ impl Entries {
             is_found: found.is_some(),
             step: found.unwrap_or_default().into_iter(),
             after: list.after.clone(),
+            left: usize::MAX,
             seen: 0,
             taken: 0,
+        }
+    }
+
+    /// The rest of a list without selectors.
+    fn behind(list: &List, place: &Place) -> Self {
+        let all = if list.limit == 0 {
+            usize::MAX
+        } else {
+            list.limit
+        };
+        Self {
+            after: place.after.clone(),
+            left: all.saturating_sub(place.taken),
+            ..Self::new(list, None)
         }
     }
 
@@ -112,31 +137,44 @@ impl Entries {
                 self.taken += 1;
                 return found;
             }
-            let page = list.snapshot.page(&list.range, self.after.as_deref(), STEP);
+            let step = STEP.min(self.left);
+            let page = list.snapshot.page(&list.range, self.after.as_deref(), step);
+            self.left -= page.entries.len();
             self.after = Some(page.entries.last()?.key.to_vec());
             self.seen += page.entries.len();
             self.step = page.entries.into_iter();
         }
     }
 
-    /// Those that were found before were told of then.
-    fn count(&mut self, list: &List) {
+    /// Says how many were taken since. Those of a page are told of when they are found.
+    fn count(&mut self, list: &List) -> usize {
         let (seen, taken) = (
             std::mem::take(&mut self.seen),
             std::mem::take(&mut self.taken),
         );
+        if list.limit > 0 {
+            return 0;
+        }
+        // Without selectors others may have looked at some of them instead.
+        let seen = if list.filter.is_empty() { taken } else { seen };
         list.listing.add(seen, taken);
+        taken
     }
 }
 
 struct Writer {
     list: List,
     form: Form,
+    /// What others may take of it, and we of others'.
+    shared: Option<Arc<Identity>>,
+    /// Of pieces, so far.
+    number: usize,
     entries: Entries,
+    last: Option<Arc<Entry>>,
+    /// Objects to tell of with the next piece.
+    found: usize,
     out: Vec<u8>,
-    /// Gone when all is written.
-    end: Option<Vec<u8>>,
-    is_first: bool,
+    place: Place,
 }
 
 impl Writer {
@@ -144,21 +182,50 @@ impl Writer {
         let mut out = frame::first();
         out.extend_from_slice(&head);
         Self {
+            shared: None,
+            number: 0,
+            found: page.entries.as_ref().map_or(0, Vec::len),
             entries: Entries::new(&list, page.entries),
+            last: None,
             list,
             form,
             out,
-            end: Some(end),
-            is_first: true,
+            place: Place {
+                after: None,
+                taken: 0,
+                is_first: true,
+                end: Some(end),
+            },
         }
     }
 
-    fn stream(mut self) -> Body {
-        // What fits one frame goes with its length known.
-        let Some(first) = self.frame() else {
-            return Body::empty();
+    /// Goes on behind a first piece that others have made.
+    fn behind(list: List, first: Part) -> Self {
+        let mut writer = Self {
+            shared: Some(first.list.clone()),
+            number: 1,
+            entries: Entries::new(&list, None),
+            last: None,
+            list,
+            form: Form::Plain,
+            found: 0,
+            out: Vec::new(),
+            place: first.behind.clone(),
         };
-        if self.end.is_none() {
+        writer.follow(first);
+        writer
+    }
+
+    fn stream(mut self) -> Body {
+        match self.frame() {
+            Some(first) => self.stream_from(first),
+            None => Body::empty(),
+        }
+    }
+
+    fn stream_from(mut self, first: Bytes) -> Body {
+        // What fits one frame goes with its length known.
+        if self.place.end.is_none() {
             return first.into();
         }
         Body::chunks(|out| async move {
@@ -170,38 +237,66 @@ impl Writer {
     }
 
     fn frame(&mut self) -> Option<Bytes> {
-        self.end.as_ref()?;
-        if !self.is_first {
+        self.place.end.as_ref()?;
+        let number = self.number;
+        self.number += 1;
+        if number > 0 {
+            if let Some(found) = self.find(number) {
+                return Some(found);
+            }
             self.out = frame::next();
         }
         // However large the objects are, no more than one of them goes beyond the frame. The answer has begun: an
         // object that cannot be read is left out, as nothing else can be said now.
         while self.out.len() < frame::SIZE && self.add().unwrap_or(true) {}
-        self.entries.count(&self.list);
-        Some(frame::full(std::mem::take(&mut self.out)))
+        let objects = std::mem::take(&mut self.found) + self.entries.count(&self.list);
+        if let Some(last) = self.last.take() {
+            self.place.after = Some(last.key.to_vec());
+        }
+        let part = self.shared.as_ref().map(|list| Part {
+            list: list.clone(),
+            number,
+            objects,
+            behind: self.place.clone(),
+        });
+        Some(frame::full(std::mem::take(&mut self.out), part))
+    }
+
+    /// A piece that others have made.
+    fn find(&mut self, number: usize) -> Option<Bytes> {
+        let (bytes, part) = frame::find(self.shared.as_deref()?, number)?;
+        self.follow(part);
+        Some(bytes)
+    }
+
+    fn follow(&mut self, part: Part) {
+        self.list.listing.add(part.objects, part.objects);
+        self.place = part.behind;
+        self.entries = Entries::behind(&self.list, &self.place);
     }
 
     fn whole(&mut self) -> Result<Bytes, Status> {
         while self.add()? {}
         self.entries.count(&self.list);
-        Ok(frame::full(std::mem::take(&mut self.out)))
+        Ok(frame::full(std::mem::take(&mut self.out), None))
     }
 
     /// The next item, or the end; says whether there is more.
     fn add(&mut self) -> Result<bool, Status> {
         let Some(entry) = self.entries.next(&self.list) else {
-            let end = self.end.take().unwrap_or_default();
+            let end = self.place.end.take().unwrap_or_default();
             self.out.extend_from_slice(&end);
             return Ok(false);
         };
         let start = self.out.len();
-        let added = self
-            .form
-            .item(&self.list, &mut self.out, &entry, self.is_first);
+        let is_first = self.place.is_first;
+        let added = self.form.item(&self.list, &mut self.out, &entry, is_first);
         match added {
-            Ok(()) => self.is_first = false,
+            Ok(()) => self.place.is_first = false,
             Err(_) => self.out.truncate(start),
         }
+        self.place.taken += 1;
+        self.last = Some(entry);
         added.map(|()| true)
     }
 }

@@ -8,6 +8,8 @@ mod custom;
 mod definitions;
 #[path = "answers/deletes.rs"]
 mod deletes;
+#[path = "answers/lists.rs"]
+mod lists;
 #[path = "answers/logs.rs"]
 mod logs;
 #[path = "answers/pretty.rs"]

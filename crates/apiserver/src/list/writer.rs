@@ -115,10 +115,9 @@ impl Entries {
 
     /// The rest of a list without selectors.
     fn behind(list: &List, place: &Place) -> Self {
-        let all = if list.limit == 0 {
-            usize::MAX
-        } else {
-            list.limit
+        let all = match list.limit {
+            0 => usize::MAX,
+            limit => limit,
         };
         Self {
             after: place.after.clone(),
@@ -187,15 +186,15 @@ impl Writer {
             found: page.entries.as_ref().map_or(0, Vec::len),
             entries: Entries::new(&list, page.entries),
             last: None,
-            list,
             form,
             out,
             place: Place {
-                after: None,
+                after: list.after.clone(),
                 taken: 0,
                 is_first: true,
                 end: Some(end),
             },
+            list,
         }
     }
 

@@ -24,7 +24,9 @@ fuzz_target!(|text: &[u8]| {
     if let Ok(value) = &value {
         let written = yaml::value_to_string(value);
         let again = yaml::to_json(written.as_bytes());
-        assert_eq!(again.as_ref(), Ok(value), "{written:?}");
+        // As text: a whole number that is too large for an integer is written as Go does, and is one when it is read.
+        let again = again.map(|it| json::to_string(&it));
+        assert_eq!(again, Ok(json::to_string(value)), "{written:?}");
     }
     let Ok(documents) = yaml::parse(text) else {
         return;

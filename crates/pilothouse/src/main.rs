@@ -22,6 +22,8 @@ use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
 #[command(name = "pilothouse", version, about, after_help = EXAMPLES, term_width = 0)]
+// The last one counts, as with kustomize and kube-apiserver.
+#[command(args_override_self = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

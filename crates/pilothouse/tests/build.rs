@@ -116,6 +116,22 @@ fn a_difference_is_shown() {
 }
 
 #[test]
+fn of_a_flag_that_is_given_twice_the_last_counts() {
+    let (dir, run) = with_service();
+    let done = run(&[
+        "app",
+        "--enable-exec",
+        "--enable-exec",
+        "-o",
+        "a",
+        "-o",
+        "b",
+    ]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(!dir.path().join("a").exists() && dir.path().join("b").exists());
+}
+
+#[test]
 fn a_field_is_explained() {
     let (_dir, run) = with_service();
     let done = run(&["app", "--explain", "Service/web:metadata.name"]);

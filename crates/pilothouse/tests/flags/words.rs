@@ -64,6 +64,12 @@ fn help_has_headings_and_a_line_for_each_flag() {
 }
 
 #[test]
+fn the_last_of_two_counts() {
+    let (ok, said) = run(&["version", "-o", "yaml", "-o", "json"]);
+    assert!(ok && said.starts_with('{'), "{said}");
+}
+
+#[test]
 fn typos_and_foreign_flags_get_a_hint() {
     for (flag, expected) in [
         ("--audit-log-path=/x", "no audit log yet"),

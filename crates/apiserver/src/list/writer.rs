@@ -44,8 +44,8 @@ impl List {
         Writer::behind(self, part).stream_from(first)
     }
 
-    /// In pieces, whatever it is. Protobuf begins with the length of the whole: it is kept as a whole as long as there
-    /// is room for it among those that others have not taken yet, and else made twice.
+    /// In pieces, whatever it is. Protobuf begins with the length of the whole: all pieces are kept as long as there is
+    /// room for them among those that others have not taken yet, else they are made twice.
     pub(super) fn written_aside(self, page: Page, held: &Arc<Semaphore>) -> Result<Body, Status> {
         let form = Form::of(self.accepted);
         if !matches!(form, Form::Protobuf) {
@@ -54,12 +54,15 @@ impl List {
         }
         let room = u32::try_from(self.bytes(&page, usize::MAX) >> 10).unwrap_or(u32::MAX);
         if let Ok(permit) = held.clone().try_acquire_many_owned(room) {
-            let mut whole = Bytes::from(self.protobuf(page)?);
+            let metadata = page.metadata.clone();
+            let mut writer = Writer::new(self, form, page, Around::default());
+            let items = writer.pieces()?;
+            let length = items.iter().map(Bytes::len).sum();
+            let (head, end) = writer.list.envelope(metadata, length)?;
             return Ok(Body::chunks(|out| async move {
                 let _permit = permit;
-                while !whole.is_empty() {
-                    let frame = whole.split_to(whole.len().min(frame::SIZE));
-                    out.send(frame).await;
+                for piece in [head.into()].into_iter().chain(items).chain([end.into()]) {
+                    out.send(piece).await;
                 }
             }));
         }
@@ -278,6 +281,21 @@ impl Writer {
         while self.add()? {}
         self.entries.count(&self.list);
         Ok(frame::full(std::mem::take(&mut self.out), None))
+    }
+
+    /// All of it before the first is sent. Never as one: the allocator keeps what such a block was made of.
+    fn pieces(&mut self) -> Result<Vec<Bytes>, Status> {
+        let mut pieces = Vec::new();
+        let mut is_more = true;
+        while is_more {
+            while is_more && self.out.len() < frame::SIZE {
+                is_more = self.add()?;
+            }
+            let next = if is_more { frame::next() } else { Vec::new() };
+            pieces.push(frame::full(std::mem::replace(&mut self.out, next), None));
+        }
+        self.entries.count(&self.list);
+        Ok(pieces)
     }
 
     /// The next item, or the end; says whether there is more.

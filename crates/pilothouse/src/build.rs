@@ -204,9 +204,9 @@ fn write(output: &Output, path: &str) -> Result<(), String> {
     let mut bytes = Vec::new();
     output.write(&mut bytes).map_err(fail)?;
     if path.is_empty() {
-        std::io::stdout()
-            .write_all(&bytes)
-            .map_err(|error| error.to_string())
+        let mut out = std::io::stdout();
+        let written = out.write_all(&bytes).and_then(|()| out.flush());
+        written.map_err(|error| error.to_string())
     } else {
         Disk.write(path, &bytes).map_err(fail)
     }

@@ -2,7 +2,7 @@
 //! which knows what to do with it.
 
 use std::fs::File;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
@@ -38,6 +38,7 @@ impl Recording {
 
     /// After the last byte of the result has been written: whoever waits for it waits no longer.
     pub(crate) fn finish(self, success: bool) {
+        end_of_result();
         let outcome = match self.outcome {
             Outcome::Success if !success => Outcome::Output,
             outcome => outcome,
@@ -51,6 +52,14 @@ impl Recording {
             outcome,
         };
         usage::record(&build, &here(), &mut std::io::stderr(), start_sending);
+    }
+}
+
+/// Whoever reads the result sees its end now, and not when all is done that is left to do.
+fn end_of_result() {
+    _ = std::io::stdout().flush();
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        _ = rustix::stdio::dup2_stdout(nothing);
     }
 }
 
@@ -69,10 +78,6 @@ fn start_sending() {
     let Ok(program) = std::env::current_exe() else {
         return;
     };
-    // Whoever reads the result is to see its end now, not when a process has been started.
-    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
-        _ = rustix::stdio::dup2_stdout(nothing);
-    }
     _ = Command::new(program)
         // Whatever the program's file is called, as `kustomize` it would not know the command.
         .arg0("pilothouse")

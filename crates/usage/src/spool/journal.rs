@@ -121,7 +121,7 @@ impl Journal {
             if bytes <= RETIRED_BYTES {
                 break;
             }
-            if path.file_stem().is_some_and(|it| it == "journal") {
+            if is_journal(&path) {
                 path = retire(&path, now);
             }
             if let Some(file) = take(&path, Duration::ZERO) {
@@ -139,8 +139,15 @@ impl Journal {
         for key in [self.key(), HERE] {
             retire(&self.directory.join("journal").with_extension(key), now);
         }
+        self.taken()
+    }
+
+    /// All that is retired. A journal that a build has begun meanwhile is left alone: builds would find it locked for as
+    /// long as it takes to send.
+    fn taken(&self) -> Taken {
         let mut taken = Taken::default();
-        for (path, _) in self.own_files() {
+        let retired = self.own_files().into_iter();
+        for (path, _) in retired.filter(|(path, _)| !is_journal(path)) {
             // Builds hold it for a moment only; one that is stopped in that moment is not waited for.
             if let Some(file) = take(&path, Duration::from_secs(2)) {
                 let (documents, broken) = read(&file);
@@ -195,6 +202,10 @@ impl Journal {
         all.sort();
         all
     }
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.file_stem().is_some_and(|it| it == "journal")
 }
 
 /// Gives a journal the name of what is not added to any more, if it is there.

@@ -48,6 +48,18 @@ fn what_is_added_is_taken_once_and_in_order() {
 }
 
 #[test]
+fn a_journal_that_builds_write_is_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = journal(dir.path(), "k");
+    journal.add(&json!("meanwhile"), at(1)).unwrap();
+    let taken = journal.taken();
+    assert!(taken.documents.is_empty());
+    assert_eq!(journal.add(&json!("while it is sent"), at(2)), Ok(0));
+    drop(taken);
+    assert_eq!(take(&journal).len(), 2);
+}
+
+#[test]
 fn it_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();

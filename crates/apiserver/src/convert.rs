@@ -11,6 +11,7 @@ use crate::catalog::Resource;
 use crate::converter::Webhook;
 use crate::negotiate::Format;
 use crate::show::Show;
+use crate::{stored, structural};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// Values that kube-apiserver wrote as protobuf begin so.
@@ -23,20 +24,24 @@ pub(crate) fn decode(
     revision: Revision,
 ) -> Result<Value, Status> {
     let mut object = parse(resource, bytes)?;
+    let custom = resource.custom.as_deref();
+    if let Some(custom) = custom
+        && (revision <= custom.since || !stored::is_canonical(bytes))
+    {
+        structural::restore(custom, &mut object);
+    }
     if !bytes.starts_with(resource.head.as_bytes()) {
         to_version(resource, &mut object, &resource.group, &resource.version)?;
+        if let Some(custom) = custom {
+            structural::fit(custom, &mut object);
+        }
         if bytes.starts_with(PROTOBUF) {
             // kube-apiserver leaves some defaults to whoever reads.
-            crate::strategy::default(resource, &mut object)?;
+            crate::strategy::default(resource, &mut object);
         }
         if let (None, Some(schema)) = (&resource.custom, &resource.schema) {
             schema::order(schema.place(), &mut object);
         }
-    }
-    if let Some(custom) = &resource.custom
-        && revision <= custom.since
-    {
-        crate::structural::default(custom, &mut object)?;
     }
     let metadata = crate::object::metadata(&mut object)?;
     metadata.insert("resourceVersion", revision.to_string());
@@ -97,6 +102,9 @@ pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Statu
     let mut object = object.clone();
     let (group, version) = &resource.stored;
     to_version(resource, &mut object, group, version)?;
+    if let Some(custom) = &resource.custom {
+        structural::settle(custom, version, &mut object);
+    }
     crate::object::forget_version(&mut object);
     order(resource, &mut object);
     // A copy of just this length: what rests in the store keeps no spare room.

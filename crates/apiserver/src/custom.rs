@@ -1,5 +1,6 @@
 //! Custom resources: rows made of `CustomResourceDefinitions`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use json::{Text, Value};
@@ -9,6 +10,7 @@ use resources::columns::Custom as Columns;
 use resources::{Resource as Row, Subresource, Verb, Verbs};
 use schema::Schema;
 use store::Revision;
+use tokio::sync::watch;
 
 use crate::catalog::{Resource, head};
 use crate::converter::Webhook;
@@ -22,6 +24,8 @@ pub struct Custom {
     pub columns: Columns,
     /// As it is written, without what all objects have.
     pub schema: Option<Schema>,
+    /// Those of all versions, served or not: what is stored is read by the schema of its own.
+    pub schemas: Arc<Schemas>,
     /// When the definition last changed: what was written after that has this schema's defaults.
     pub since: Revision,
     /// JSON paths of `spec.replicas`, `status.replicas` and the selector.
@@ -34,6 +38,31 @@ pub struct Custom {
     pub validation: Option<Value>,
     /// Its objects are on their way out, and no new ones come.
     pub terminating: bool,
+    pub life: Life,
+}
+
+/// By version.
+pub type Schemas = HashMap<String, Schema>;
+
+/// Ends when the definition says something else, or is gone: who watches its objects begins anew then.
+#[derive(Clone, Debug)]
+pub struct Life(watch::Receiver<()>);
+
+impl Life {
+    /// With what keeps it.
+    pub(crate) fn begin() -> (watch::Sender<()>, Self) {
+        let (keeper, kept) = watch::channel(());
+        (keeper, Self(kept))
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.has_changed().is_err()
+    }
+
+    pub(crate) async fn over(&self) {
+        let mut kept = self.0.clone();
+        while kept.changed().await.is_ok() {}
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -77,10 +106,11 @@ impl Custom {
 }
 
 /// The rows of a definition: one for each served version, if it is established.
-pub fn resources(
+pub(crate) fn resources(
     definition: &Value,
     webhook: Option<&Webhook>,
     since: Revision,
+    life: &Life,
 ) -> Vec<Arc<Resource>> {
     let text = |path: &[&str]| definition.str_at(path).unwrap_or_default();
     if !is_true(definition, "Established") || !is_true(definition, "NamesAccepted") {
@@ -97,12 +127,41 @@ pub fn resources(
     let stored = stored
         .and_then(|it| it.str_at(&["name"]))
         .unwrap_or_default();
+    let all = All {
+        definition,
+        group,
+        stored,
+        webhook,
+        since,
+        life,
+        schemas: schemas(versions),
+    };
     let served = versions
         .iter()
         .filter(|it| it.get("served").and_then(Value::as_bool) == Some(true));
     served
-        .map(|version| Arc::new(resource(definition, group, stored, version, webhook, since)))
+        .map(|version| Arc::new(resource(&all, version)))
         .collect()
+}
+
+/// What the versions of a definition have in common.
+struct All<'a> {
+    definition: &'a Value,
+    group: &'a str,
+    stored: &'a str,
+    webhook: Option<&'a Webhook>,
+    since: Revision,
+    life: &'a Life,
+    schemas: Arc<Schemas>,
+}
+
+fn schemas(versions: &[Value]) -> Arc<Schemas> {
+    let schema = |version: &Value| {
+        let props = version.at(&["schema", "openAPIV3Schema"])?;
+        let name = version.str_at(&["name"])?;
+        Some((name.to_owned(), crate::structural::schema(props)?))
+    };
+    Arc::new(versions.iter().filter_map(schema).collect())
 }
 
 /// The row of the version that objects are stored in, served or not. Only for what needs no conversion.
@@ -114,8 +173,16 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
         definition.str_at(&["spec", "group"])?,
         version.str_at(&["name"])?,
     );
-    let row = resource(definition, group, name, version, None, 0);
-    Some(Arc::new(row))
+    let all = All {
+        definition,
+        group,
+        stored: name,
+        webhook: None,
+        since: 0,
+        life: &Life::begin().1,
+        schemas: schemas(versions),
+    };
+    Some(Arc::new(resource(&all, version)))
 }
 
 /// What clients of a deprecated version are told.
@@ -153,14 +220,8 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
-fn resource(
-    definition: &Value,
-    group: &str,
-    stored: &str,
-    version: &Value,
-    webhook: Option<&Webhook>,
-    since: Revision,
-) -> Resource {
+fn resource(all: &All<'_>, version: &Value) -> Resource {
+    let (definition, group) = (all.definition, all.group);
     let names = definition
         .at(&["status", "acceptedNames"])
         .or_else(|| definition.at(&["spec", "names"]));
@@ -201,7 +262,7 @@ fn resource(
     }
     let definition_name = definition.str_at(&["metadata", "name"]).unwrap_or_default();
     let validation = version.at(&["schema", "openAPIV3Schema"]).cloned();
-    let own = validation.as_ref().and_then(crate::structural::schema);
+    let own = all.schemas.get(version_name).cloned();
     let schema = own.as_ref().map(schema::with_object_meta);
     let columns = version
         .get("additionalPrinterColumns")
@@ -212,7 +273,7 @@ fn resource(
     let selectable = version.get("selectableFields").and_then(Value::as_array);
     let selectable = selectable.into_iter().flatten();
     let selectable = selectable.filter_map(|it| it.str_at(&["jsonPath"]));
-    let conversion = match webhook {
+    let conversion = match all.webhook {
         Some(webhook) => Conversion::Webhook(webhook.clone()),
         None => Conversion::None,
     };
@@ -220,7 +281,8 @@ fn resource(
         definition: definition_name.to_owned(),
         columns,
         schema: own,
-        since,
+        schemas: all.schemas.clone(),
+        since: all.since,
         scale,
         selectable: selectable.map(str::to_owned).collect(),
         conversion,
@@ -231,6 +293,7 @@ fn resource(
             == Some(true),
         validation,
         terminating: is_true(definition, "Terminating"),
+        life: all.life.clone(),
     };
     let row = Row {
         group: group.into(),
@@ -244,7 +307,7 @@ fn resource(
         verbs: Verbs::ALL,
         subresources,
         prefix: Some(format!("{group}/{}", name("plural")).into()),
-        stored: (group.into(), stored.into()),
+        stored: (group.into(), all.stored.into()),
         schema: Text::default(),
         served_by_default: true,
         kind,

@@ -138,11 +138,9 @@ fn finish(
     if let Some(custom) = expected.custom {
         let unknown = structural::read(custom, &mut object).map_err(|error| {
             let text = error.to_string();
-            // What Go's decoder says of metadata, without the path.
-            match text.find("json: ") {
-                Some(at) => decode_failed(expected.kind, &text[at..]),
-                None => Status::bad_request(text),
-            }
+            // The object's own metadata is read before there are paths.
+            let at = text.find("json: ").filter(|_| error.field == "metadata");
+            decode_failed(expected.kind, &text[at.unwrap_or(0)..])
         })?;
         strict.extend(
             unknown

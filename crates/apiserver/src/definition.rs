@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use json::{Object, Text, Value, json};
 use meta::field::{Error, Path};
 use schema::structural;
@@ -43,8 +45,11 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
     let (names, conflict) = names(api, definition);
     let now = clock::now();
     let was_established = is_true(definition, "Established");
-    let accepted = conflict.is_none();
     let mut conditions = existing(definition);
+    if let Some((status, reason, message)) = approval(definition) {
+        let kind = "KubernetesAPIApprovalPolicyConformant";
+        set(&mut conditions, kind, status, reason, &message, &now);
+    }
     let (status, reason, message) = match &conflict {
         None => ("True", "NoConflicts", "no conflicts found"),
         Some((reason, message)) => ("False", *reason, &**message),
@@ -52,11 +57,14 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
     let kind = "NamesAccepted";
     set(&mut conditions, kind, status, reason, message, &now);
     if !was_established {
-        let (status, reason, message) = if accepted {
+        let (status, reason, message) = if conflict.is_some() {
+            ("False", "NotAccepted", "not all names are accepted")
+        } else if bundle(definition).is_some_and(|it| auth::pki::check_authorities(&it).is_err()) {
+            let message = "The conversion webhook CABundle is invalid";
+            ("False", "InvalidCABundle", message)
+        } else {
             let message = "the initial names have been accepted";
             ("True", "InitialNamesAccepted", message)
-        } else {
-            ("False", "NotAccepted", "not all names are accepted")
         };
         let kind = "Established";
         set(&mut conditions, kind, status, reason, message, &now);
@@ -72,6 +80,61 @@ pub(crate) fn accept(api: &Api, definition: &mut Value) {
         status.insert("conditions", conditions);
         status.insert("acceptedNames", names);
     }
+}
+
+const APPROVED: &str = "api-approved.kubernetes.io";
+
+/// Whether the community has approved of a definition in a group of its own.
+fn approval(definition: &Value) -> Option<(&'static str, &'static str, String)> {
+    let group = definition.str_at(&["spec", "group"])?;
+    let is_protected = ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        let rest = group.strip_suffix(domain);
+        rest.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+    });
+    if !is_protected {
+        return None;
+    }
+    let said = definition.str_at(&["metadata", "annotations", APPROVED]);
+    let said = said.unwrap_or_default();
+    let must = format!("protected groups must have approval annotation \"{APPROVED}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    Some(if said.is_empty() {
+        ("False", "MissingAnnotation", format!("{must}, {see}"))
+    } else if said.starts_with("unapproved") {
+        let message = format!("not approved: {}", meta::go::quote(said));
+        ("False", "UnapprovedAnnotation", message)
+    } else if is_url(said) {
+        ("True", "ApprovedAnnotation", format!("approved in {said}"))
+    } else {
+        let message =
+            format!("{must} with either a URL or a reason starting with \"unapproved\", {see}");
+        ("False", "InvalidAnnotation", message)
+    })
+}
+
+fn is_url(text: &str) -> bool {
+    let url = text.parse::<http::Uri>();
+    url.is_ok_and(|it| it.scheme().is_some() && it.host().is_some_and(|it| !it.is_empty()))
+}
+
+/// What the webhook that converts must be signed by.
+fn bundle(definition: &Value) -> Option<Vec<u8>> {
+    let encoded =
+        definition.str_at(&["spec", "conversion", "webhook", "clientConfig", "caBundle"])?;
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    (!decoded.is_empty()).then_some(decoded)
+}
+
+/// Who is established keeps authorities that can be read.
+pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error> {
+    let wrong = |it: &Value| bundle(it).and_then(|it| auth::pki::check_authorities(&it).err());
+    if !is_true(live, "Established") || wrong(live).is_some() {
+        return None;
+    }
+    let why = wrong(definition)?;
+    let shown = definition.at(&["spec", "conversion", "webhook", "clientConfig", "caBundle"])?;
+    let path = "spec.conversion.webhookClientConfig.caBundle";
+    Some(Error::invalid(path, shown.clone(), why))
 }
 
 /// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the

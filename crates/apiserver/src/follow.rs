@@ -4,6 +4,7 @@
 mod nodes;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -18,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::catalog::{self, Catalog, Resource};
 use crate::converter::Webhook;
+use crate::custom::Life;
 use crate::pipeline::Api;
 use crate::{convert, custom, random};
 
@@ -231,49 +233,91 @@ fn parse(entry: &Entry) -> Option<Value> {
     convert::read(&entry.value).ok()
 }
 
-/// The rows of each definition, by its key.
+/// A definition as it is served.
+#[derive(Debug)]
+struct Served {
+    rows: Vec<Arc<Resource>>,
+    /// What it says, and how long it says so.
+    says: u64,
+    life: Life,
+    _keeper: tokio::sync::watch::Sender<()>,
+}
+
+/// Those that are there, by their key.
 #[derive(Debug)]
 struct Definitions {
-    rows: BTreeMap<Vec<u8>, Vec<Arc<Resource>>>,
+    rows: BTreeMap<Vec<u8>, Served>,
     /// Where conversion webhooks are, and the connections to them.
     targets: Arc<Targets>,
 }
 
 impl Definitions {
     fn load(&mut self, api: &Arc<Api>, snapshot: &Snapshot) {
-        self.rows.clear();
+        let mut gone = std::mem::take(&mut self.rows);
         for entry in snapshot.range(DEFINITIONS.as_bytes()) {
-            self.set(api, entry);
+            let before = gone.remove(&entry.key[..]);
+            let over = self.set(api, entry, before);
+            gone.extend(over.map(|it| (entry.key.to_vec(), it)));
         }
         self.publish(api);
+        drop(gone);
     }
 
     fn put(&mut self, api: &Arc<Api>, event: &Event) {
-        match event.current.as_deref() {
-            Some(entry) => self.set(api, entry),
-            None => {
-                self.rows.remove(&event.key[..]);
-            }
-        }
+        let before = self.rows.remove(&event.key[..]);
+        let over = match event.current.as_deref() {
+            Some(entry) => self.set(api, entry, before),
+            None => before,
+        };
         self.publish(api);
+        // Whoever watches its objects asks again when the new rows are there.
+        drop(over);
     }
 
-    fn set(&mut self, api: &Arc<Api>, entry: &Entry) {
+    /// Gives back what is over.
+    fn set(&mut self, api: &Arc<Api>, entry: &Entry, before: Option<Served>) -> Option<Served> {
         let resource = api.preferred("apiextensions.k8s.io", "customresourcedefinitions");
         let definition = resource
             .and_then(|resource| convert::decode(&resource, &entry.value, entry.modified).ok());
-        let rows = definition.map_or(Vec::new(), |definition| {
+        let says = definition.as_ref().map_or(0, said);
+        let (mut served, over) = match before {
+            Some(before) if before.says == says => (before, None),
+            before => {
+                let (keeper, life) = Life::begin();
+                let served = Served {
+                    rows: Vec::new(),
+                    says,
+                    life,
+                    _keeper: keeper,
+                };
+                (served, before)
+            }
+        };
+        served.rows = definition.map_or(Vec::new(), |definition| {
             let name = crate::object::name(&definition);
             let webhook = custom::webhook(&definition)
                 .map(|it| Converter::new(name, it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, api));
-            custom::resources(&definition, webhook.as_ref(), entry.modified)
+            custom::resources(&definition, webhook.as_ref(), entry.modified, &served.life)
         });
-        self.rows.insert(entry.key.to_vec(), rows);
+        self.rows.insert(entry.key.to_vec(), served);
+        over
     }
 
     fn publish(&self, api: &Api) {
-        let all: Vec<Arc<Resource>> = self.rows.values().flatten().cloned().collect();
+        let all: Vec<Arc<Resource>> = (self.rows.values())
+            .flat_map(|it| &it.rows)
+            .cloned()
+            .collect();
         api.set_catalog(Catalog::new(catalog::builtin(), &all));
     }
+}
+
+/// What makes a definition another one to its objects: its spec, and the names that it has.
+fn said(definition: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for path in [&["spec"][..], &["status", "acceptedNames"]] {
+        definition.at(path).map(json::to_vec).hash(&mut hasher);
+    }
+    hasher.finish()
 }

@@ -67,7 +67,7 @@ impl admission::Kinds for Api {
             schema::canonical(schema.place(), &mut object);
         }
         if let Some(found) = found {
-            strategy::default(found, &mut object)?;
+            strategy::default(found, &mut object);
         }
         Ok(object)
     }

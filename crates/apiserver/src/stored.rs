@@ -40,6 +40,11 @@ pub(crate) fn splice_without(
     true
 }
 
+/// Whether it was written here.
+pub(crate) fn is_canonical(stored: &[u8]) -> bool {
+    splice_point(stored).is_some()
+}
+
 /// Right behind the uid's closing quote.
 fn splice_point(stored: &[u8]) -> Option<usize> {
     let (first, second): (&[u8], &[u8]) = if stored.starts_with(b"{\"kind\":\"") {

@@ -15,27 +15,24 @@ use crate::catalog::Resource;
 use crate::write::Write;
 use crate::{clock, definition, object, random, structural};
 
-pub(crate) fn default(resource: &Resource, object: &mut Value) -> Result<(), Status> {
+pub(crate) fn default(resource: &Resource, object: &mut Value) {
     if let Some(custom) = &resource.custom {
-        structural::default(custom, object)
+        structural::default(custom, object);
     } else {
         defaults::apply(&resource.group, &resource.version, &resource.kind, object);
         if let Some(schema) = &resource.schema {
             schema::canonical(schema.place(), object);
         }
-        Ok(())
     }
 }
 
 /// A kind that is about to go takes no new objects.
-pub(crate) fn accepts_new(resource: &Resource) -> Result<(), Status> {
+pub(crate) fn accepts_new(resource: &Resource, name: &str) -> Result<(), Status> {
     if !resource.custom.as_ref().is_some_and(|it| it.terminating) {
         return Ok(());
     }
-    let mut status = Status::method_not_supported(&resource.group_resource(), "create");
-    "create not allowed while custom resource definition is terminating"
-        .clone_into(&mut status.message);
-    Err(status)
+    let why = "create not allowed while custom resource definition is terminating";
+    Err(Status::forbidden(&resource.group_resource(), name, why))
 }
 
 fn has_status(resource: &Resource) -> bool {
@@ -155,6 +152,7 @@ pub(crate) fn validate_update(
     let resource = &write.ask.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
     let mut errors = match (&resource.custom, subresource(write)) {
+        (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
         (None, "") => validate::update(group, version, kind, object, live),
         (None, "status") => validate::update_status(group, version, kind, object, live),
@@ -164,6 +162,9 @@ pub(crate) fn validate_update(
         errors.extend(certificate(object, live));
     }
     let mut warnings = definitions(write, object, &mut errors);
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        errors.extend(definition::validate_bundle(object, live));
+    }
     refuse(resource, object, &errors)?;
     if resource.custom.is_some() {
         warnings.extend(structural::finalizer_warnings(object, Some(live)));

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use json::Value;
-use meta::Status;
 use meta::field::{Error, Path};
 use schema::{Schema, structural};
 
@@ -32,11 +31,52 @@ pub(crate) fn read(custom: &Custom, object: &mut Value) -> Result<Vec<String>, E
     Ok(unknown)
 }
 
-/// The same where nobody asks about unknown fields.
-pub(crate) fn default(custom: &Custom, object: &mut Value) -> Result<(), Status> {
-    read(custom, object)
-        .map(|_| ())
-        .map_err(|error| Status::bad_request(error.to_string()))
+/// What rests as its own version has it today.
+pub(crate) fn restore(custom: &Custom, object: &mut Value) {
+    let version = object.str_at(&["apiVersion"]).unwrap_or_default();
+    let version = version.rsplit_once('/').map_or(version, |(_, it)| it);
+    let version = version.to_owned();
+    settle(custom, &version, object);
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        let generation = metadata.get("generation").and_then(Value::as_i64);
+        if generation.unwrap_or(0) == 0 {
+            metadata.insert("generation", 1);
+        }
+    }
+}
+
+/// As it rests at a version: what that does not know or is malformed goes, what it gives comes.
+pub(crate) fn settle(custom: &Custom, version: &str, object: &mut Value) {
+    let Some(schema) = custom.schemas.get(version) else {
+        return;
+    };
+    let place = schema.place();
+    if !custom.preserve_unknown {
+        schema::prune(place, object);
+        structural::drop_nulls(place, object);
+        structural::default(place, object);
+    }
+    // What is malformed is dropped: that cannot fail.
+    let _ = structural::coerce(&Path::root(), place, object, true, true);
+}
+
+/// At another version than the one that rests: what this one does not know goes.
+pub(crate) fn fit(custom: &Custom, object: &mut Value) {
+    if let Some(schema) = &custom.schema
+        && !custom.preserve_unknown
+    {
+        schema::prune(schema.place(), object);
+        structural::drop_nulls(schema.place(), object);
+    }
+}
+
+/// Only fills in what the schema gives: what it does not take is for validation to refuse, or goes when it comes to rest.
+pub(crate) fn default(custom: &Custom, object: &mut Value) {
+    if let Some(schema) = &custom.schema
+        && !custom.preserve_unknown
+    {
+        structural::default(schema.place(), object);
+    }
 }
 
 pub(crate) fn validate(
@@ -67,30 +107,71 @@ pub(crate) fn validate(
         object,
         false,
     ));
-    errors.extend(structural::validate_lists(&Path::root(), place, object));
+    errors.extend(lists(schema, object, live));
+    errors
+}
+
+/// What is wrong with sets and maps, unless something was before.
+fn lists(schema: &Schema, object: &Value, live: Option<&Value>) -> Vec<Error> {
+    let wrong = |object| structural::validate_lists(&Path::root(), schema.place(), object);
+    if live.is_some_and(|it| !wrong(it).is_empty()) {
+        return Vec::new();
+    }
+    wrong(object)
+}
+
+/// Of a new status, which is all that this way of writing changes.
+pub(crate) fn validate_status(custom: &Custom, object: &Value, live: &Value) -> Vec<Error> {
+    let mut errors =
+        meta::object::validate_object_meta_update(object, live, &Path::new("metadata"));
+    let status = custom
+        .schema
+        .as_ref()
+        .and_then(|it| it.place().field("status"));
+    if let (Some(place), Some(value)) = (status, object.get("status")) {
+        let found = match live.get("status") {
+            Some(live) => structural::validate_update(place, value, live),
+            None => structural::validate(place, value),
+        };
+        errors.extend(found.into_iter().map(|it| it.below("status")));
+    }
+    errors.extend(scale_status(custom, object));
+    if let Some(schema) = &custom.schema {
+        errors.extend(lists(schema, object, Some(live)));
+    }
     errors
 }
 
 /// What is scaled by a subresource is a number where that looks for it, and is told by its whole path.
 fn scale(custom: &Custom, object: &Value) -> Vec<Error> {
+    let spec = custom.scale.as_ref();
+    let spec = spec.and_then(|it| replicas(&it.spec, object));
+    spec.into_iter()
+        .chain(scale_status(custom, object))
+        .collect()
+}
+
+fn replicas(path: &str, object: &Value) -> Option<Error> {
+    let wrong = match found(object, path) {
+        Ok(None) => return None,
+        Ok(Some(Value::Number(json::Number::Int(it)))) => match i32::try_from(*it) {
+            Ok(it) if it < 0 => (i64::from(it), "should be a non-negative integer".to_owned()),
+            Ok(_) => return None,
+            Err(_) if *it < 0 => (*it, "should be a non-negative integer".to_owned()),
+            Err(_) => (*it, format!("should be less than or equal to {}", i32::MAX)),
+        },
+        Ok(Some(other)) => (0, unlike(path, other, "int64")),
+        Err(error) => (0, error),
+    };
+    Some(Error::invalid(path, wrong.0, wrong.1))
+}
+
+fn scale_status(custom: &Custom, object: &Value) -> Vec<Error> {
     let Some(scale) = &custom.scale else {
         return Vec::new();
     };
     let mut errors = Vec::new();
-    for path in [&scale.spec, &scale.status] {
-        let wrong = match found(object, path) {
-            Ok(None) => continue,
-            Ok(Some(Value::Number(json::Number::Int(it)))) => match i32::try_from(*it) {
-                Ok(it) if it < 0 => (i64::from(it), "should be a non-negative integer".to_owned()),
-                Ok(_) => continue,
-                Err(_) if *it < 0 => (*it, "should be a non-negative integer".to_owned()),
-                Err(_) => (*it, format!("should be less than or equal to {}", i32::MAX)),
-            },
-            Ok(Some(other)) => (0, unlike(path, other, "int64")),
-            Err(error) => (0, error),
-        };
-        errors.push(Error::invalid(&**path, wrong.0, wrong.1));
-    }
+    errors.extend(replicas(&scale.status, object));
     if let Some(path) = &scale.selector {
         let wrong = match found(object, path) {
             Ok(None | Some(Value::String(_))) => None,

@@ -166,6 +166,12 @@ impl Stream {
         Poll::Ready(())
     }
 
+    /// What is watched is no longer what it was.
+    fn is_over(&self) -> bool {
+        let custom = self.resource.custom.as_ref();
+        custom.is_some_and(|it| it.life.is_over())
+    }
+
     fn next_wake(&self, deadline: Instant) -> Instant {
         let told = self.batches.as_deref().and_then(Batches::due);
         let deadline = told.map_or(deadline, |it| it.min(deadline));
@@ -367,7 +373,7 @@ impl Watching {
             stop: api.stop.clone(),
             waker: None,
             timer: Box::pin(sleep_until(wake_at)),
-            stopping: Box::pin(async move { api.stopping().await }),
+            stopping: Box::pin(ending(api, stream.resource.clone())),
             stream,
         }
     }
@@ -377,6 +383,7 @@ impl Watching {
         let known = self.waker.as_ref();
         !known.is_some_and(|it| it.will_wake(context.waker()))
             || self.stop.has_changed().unwrap_or(true)
+            || self.stream.is_over()
             || Instant::now() >= self.wake_at
     }
 
@@ -430,6 +437,17 @@ impl Frames for Watching {
             }
         }
         Poll::Ready(None)
+    }
+}
+
+/// Done when the server stops, or the definition of what is watched says something else.
+async fn ending(api: Arc<Api>, resource: Arc<Resource>) {
+    let Some(custom) = &resource.custom else {
+        return api.stopping().await;
+    };
+    tokio::select! {
+        () = api.stopping() => {}
+        () = custom.life.over() => {}
     }
 }
 

@@ -14,7 +14,7 @@ mod signer;
 mod usage;
 
 pub use authority::{CertificateAuthority, CertifiedKey};
-pub use bundle::{check_chain, combine, overlap};
+pub use bundle::{check_authorities, check_chain, combine, overlap};
 pub use files::{Files, ServingNames, ensure};
 pub use pair::{PairError, check_pair};
 pub use request::CertificateRequest;

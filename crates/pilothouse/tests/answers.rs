@@ -16,6 +16,8 @@ mod logs;
 mod pretty;
 #[path = "answers/scale.rs"]
 mod scale;
+#[path = "answers/schemas.rs"]
+mod schemas;
 #[path = "answers/services.rs"]
 mod services;
 #[path = "answers/written.rs"]

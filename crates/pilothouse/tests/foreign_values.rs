@@ -219,3 +219,46 @@ async fn servers_that_another_server_knows_are_in_the_list() {
     let known = place.client().api().announced().await.unwrap();
     assert!(known.contains(&"192.0.2.77".parse().unwrap()), "{known:?}");
 }
+
+#[tokio::test]
+async fn custom_objects_are_read_by_their_schema() {
+    let place = Place::start().await;
+    let client = place.client();
+    let definition = json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object",
+                "properties": {"a": {"type": "string"}, "b": {"type": "string", "default": "given"}},
+            }}}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    client.create(definitions, &definition).await.unwrap();
+    let mut metadata = metadata("t");
+    let fields = metadata.as_object_mut().unwrap();
+    fields.insert("annotations", json!({"number": 42}));
+    fields.insert("unknown", 1);
+    let object = json!({
+        "a": "b", "apiVersion": "example.com/v1", "kind": "Thing", "metadata": metadata, "unknown": true,
+    });
+    let key = "/example.com/things/default/t";
+    place.put(key, json::to_vec(&object)).await;
+    let one = "/apis/example.com/v1/namespaces/default/things/t";
+    let found = client.get(one).await.unwrap();
+    let fields = ["a", "b"].map(|it| found.str_at(&[it]));
+    assert_eq!(fields, [Some("b"), Some("given")]);
+    assert_eq!(found.at(&["metadata", "generation"]), Some(&json!(1)));
+    assert_eq!(found.str_at(&["metadata", "labels", "from"]), Some("kube"));
+    for gone in [
+        &["unknown"][..],
+        &["metadata", "unknown"],
+        &["metadata", "annotations"],
+    ] {
+        assert_eq!(found.at(gone), None, "{gone:?}");
+    }
+    client.delete(one, &Value::Null).await.unwrap();
+}

@@ -48,7 +48,7 @@ async fn reviewed(
     if kind == "LocalSubjectAccessReview" {
         metadata.insert("namespace", &*ask.info.namespace);
     }
-    crate::strategy::default(&ask.resource, &mut review)?;
+    crate::strategy::default(&ask.resource, &mut review);
     let write = Write::new(api, ask, options);
     crate::managed::update(&write, None, &mut review);
     if kind == "SelfSubjectReview" {

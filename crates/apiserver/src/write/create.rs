@@ -27,8 +27,8 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
-        strategy::accepts_new(resource)?;
         object::place(&mut object, resource, self.namespace(), &self.ask.info.name)?;
+        strategy::accepts_new(resource, object::name(&object))?;
         let generated = object
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
@@ -57,7 +57,7 @@ impl Write<'_> {
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
             .to_owned();
-        strategy::default(resource, &mut object)?;
+        strategy::default(resource, &mut object);
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
@@ -70,7 +70,7 @@ impl Write<'_> {
         self.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object)?;
+            strategy::default(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);

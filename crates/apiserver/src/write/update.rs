@@ -91,7 +91,7 @@ impl Write<'_> {
         // Who named no version takes what is there.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
-        strategy::default(resource, &mut object)?;
+        strategy::default(resource, &mut object);
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.own {
@@ -113,7 +113,7 @@ impl Write<'_> {
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object)?;
+            strategy::default(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);

@@ -47,6 +47,28 @@ pub fn check_chain(text: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+/// Why a text is no authorities to trust, as Go says it: one that can be read is enough.
+pub fn check_authorities(text: &[u8]) -> Result<(), String> {
+    let no = |why: &str| Err(format!("unable to load root certificates: {why}"));
+    let blocks = pem::parse_many(text).unwrap_or_default();
+    if blocks.is_empty() {
+        return no("unable to parse bytes as PEM block");
+    }
+    let mut all = blocks
+        .iter()
+        .filter(|it| it.tag() == "CERTIFICATE" && it.headers().iter().next().is_none());
+    if all
+        .clone()
+        .any(|it| x509::validity(it.contents()).is_some())
+    {
+        return Ok(());
+    }
+    match all.next() {
+        Some(_) => no("failed to parse certificate: x509: malformed certificate"),
+        None => no("no valid certificate authority data seen"),
+    }
+}
+
 /// Whether two bundles have a certificate in common.
 pub fn overlap(one: &[u8], other: &[u8]) -> bool {
     let all = |it| pem::parse_many(it).unwrap_or_default();

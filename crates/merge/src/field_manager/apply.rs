@@ -17,8 +17,8 @@ use crate::{Error, value};
 
 /// The live object with the patch applied to it, and its managed fields. Defaults are for the caller to set.
 ///
-/// Where a list or map loses its last item to an apply, its field goes: structured-merge-diff would leave a null, which
-/// Go's types then drop, and which no custom resource's schema takes.
+/// Where a list or map loses its last item to an apply, structured-merge-diff leaves a null. Go's types drop it, so the
+/// field goes; a custom resource keeps it, and its schema says whether it may be.
 pub fn apply(
     context: &Context,
     patch: &Value,
@@ -153,7 +153,12 @@ impl Request<'_> {
         let this = ManagerId::new(self.manager, Operation::Apply, "", context.subresource);
         let updater = context.updater();
         let live = without_managed_fields(self.live);
-        let merged = updater.merge(live, self.patch, &mut managed, &this, Emptied::Gone);
+        let emptied = if context.custom {
+            Emptied::Null
+        } else {
+            Emptied::Gone
+        };
+        let merged = updater.merge(live, self.patch, &mut managed, &this, emptied);
         let merged = merged.map_err(Failure::Other)?;
         let fields = {
             let mut managed: Managed = managed;

@@ -74,6 +74,16 @@ pub struct Error {
 
 /// All constructors take a [`Path`](super::Path), or its text.
 impl Error {
+    /// The same, of what is below `path`; what was told of the whole is told of that.
+    #[must_use]
+    pub fn below(mut self, path: &str) -> Self {
+        self.field = match &*self.field {
+            "" | "<nil>" => path.to_owned(),
+            field => format!("{path}.{field}"),
+        };
+        self
+    }
+
     fn new(kind: ErrorKind, field: impl fmt::Display, value: Value, detail: String) -> Self {
         Self {
             kind,

@@ -5,10 +5,10 @@ use testkit::server::Server;
 
 use super::{refused, send};
 
-const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub(crate) const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
 
-fn definition(versions: &Value) -> Value {
+pub(crate) fn definition(versions: &Value) -> Value {
     json!({
         "metadata": {"name": "things.example.com"},
         "spec": {

@@ -57,3 +57,110 @@ async fn definitions_are_looked_at() {
     let fine = definition(text, json!([{"jsonPath": ".spec.a"}]));
     local.create(definitions, &fine).await.unwrap();
 }
+
+#[tokio::test]
+async fn groups_of_the_community_need_its_approval() {
+    let server = Server::start().await;
+    let local = server.local();
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    let must = "protected groups must have approval annotation \"api-approved.kubernetes.io\"";
+    for (index, (said, status, reason, message)) in [
+        (
+            "https://example.com/1",
+            "True",
+            "ApprovedAnnotation",
+            "approved in https://example.com/1".to_owned(),
+        ),
+        (
+            "unapproved, a test",
+            "False",
+            "UnapprovedAnnotation",
+            "not approved: \"unapproved, a test\"".to_owned(),
+        ),
+        (
+            "yes",
+            "",
+            "",
+            format!("{must} with either a URL or a reason starting with \"unapproved\", {see}"),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let group = format!("g{index}.k8s.io");
+        let definition = json!({
+            "metadata": {"name": (format!("things.{group}")), "annotations": {"api-approved.kubernetes.io": said}},
+            "spec": {
+                "group": group,
+                "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+            },
+        });
+        let made = local.create(definitions, &definition).await;
+        if reason.is_empty() {
+            let status = made.expect_err("neither a URL nor a reason");
+            assert!(status.message.contains(&message), "{status}");
+            continue;
+        }
+        let made = made.unwrap();
+        let all = made
+            .at(&["status", "conditions"])
+            .and_then(Value::as_array)
+            .unwrap();
+        let found = all
+            .iter()
+            .find(|it| it.str_at(&["type"]) == Some("KubernetesAPIApprovalPolicyConformant"));
+        let found = found.expect("the condition");
+        let fields =
+            ["status", "reason", "message"].map(|it| found.str_at(&[it]).unwrap_or_default());
+        assert_eq!(fields, [status, reason, &message]);
+    }
+}
+
+#[tokio::test]
+async fn authorities_that_cannot_be_read() {
+    let server = Server::start().await;
+    let local = server.local();
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let conversion = |bundle: &str| {
+        json!({"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://127.0.0.1:1/", "caBundle": bundle},
+        }})
+    };
+    let definition = json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "conversion": (conversion("Cg==")),
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+        },
+    });
+    let established = |definition: &Value| {
+        let all = definition
+            .at(&["status", "conditions"])
+            .and_then(Value::as_array)
+            .unwrap();
+        let found = all
+            .iter()
+            .find(|it| it.str_at(&["type"]) == Some("Established"));
+        let found = found.expect("the condition");
+        ["status", "reason"].map(|it| found.str_at(&[it]).unwrap_or_default().to_owned())
+    };
+    let made = local.create(definitions, &definition).await.unwrap();
+    assert_eq!(established(&made), ["False", "InvalidCABundle"]);
+    // With none it can be served; from then on it keeps what can be read.
+    let one = format!("{definitions}/things.example.com");
+    let none = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": null}}}}});
+    let changed = local.merge_patch(&one, &none).await.unwrap();
+    assert_eq!(established(&changed), ["True", "InitialNamesAccepted"]);
+    let wrong = local
+        .merge_patch(&one, &json!({"spec": {"conversion": (conversion("Cg=="))}}))
+        .await;
+    let text = "CustomResourceDefinition.apiextensions.k8s.io \"things.example.com\" is invalid: spec.conversion.webhookClientConfig.caBundle: Invalid value: \"Cg==\": unable to load root certificates: unable to parse bytes as PEM block";
+    refused(wrong, 422, text);
+}

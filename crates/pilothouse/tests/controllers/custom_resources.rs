@@ -38,10 +38,10 @@ async fn a_definition_goes_after_its_objects_and_takes_their_dependents_along() 
     cluster.until_gone(&format!("{}/free", at("default"))).await;
     let refused = cluster.client.create(&at("default"), &widget("late")).await;
     let refused = refused.expect_err("no new objects");
-    assert_eq!(refused.code, 405);
+    assert_eq!(refused.code, 403);
     assert_eq!(
         refused.message,
-        "create not allowed while custom resource definition is terminating"
+        "widgets.example.com \"late\" is forbidden: create not allowed while custom resource definition is terminating"
     );
     assert!(cluster.exists(&path).await);
 

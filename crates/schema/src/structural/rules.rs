@@ -133,7 +133,7 @@ fn fields(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Err
                 let text = format!("must not be set {reason}");
                 errors.push(Error::forbidden(path.child("default"), text));
             }
-            None => defaults(path, schema, default, errors),
+            None => defaults(path, schema, default, inside.is_metadata, errors),
         }
     }
     for name in UNSUPPORTED {
@@ -159,27 +159,28 @@ fn fields(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Err
     }
 }
 
-/// A default must be what its own schema takes, and all of it.
-fn defaults(path: &Path<'_>, schema: &Value, default: &Value, errors: &mut Vec<Error>) {
+/// A default must be what its own schema takes, and all of it; metadata is known to have more.
+fn defaults(
+    path: &Path<'_>,
+    schema: &Value,
+    default: &Value,
+    is_metadata: bool,
+    errors: &mut Vec<Error>,
+) {
     let Ok(compiled) = from_json_schema_props(schema) else {
         return;
     };
     let path = path.child("default");
     let mut pruned = default.clone();
     prune(compiled.place(), &mut pruned);
-    if pruned != *default && !flag(schema, EMBEDDED) {
+    if pruned != *default && !is_metadata && !flag(schema, EMBEDDED) {
         let text = "must not have unknown fields";
         errors.push(Error::invalid(path, default.clone(), text));
         return;
     }
     let at = path.to_string();
-    for mut error in validate(compiled.place(), default) {
-        error.field = match &*error.field {
-            "" | "<nil>" => at.clone(),
-            below => format!("{at}.{below}"),
-        };
-        errors.push(error);
-    }
+    let wrong = validate(compiled.place(), default).into_iter();
+    errors.extend(wrong.map(|it| it.below(&at)));
 }
 
 /// Lists and maps as they are declared for apply.

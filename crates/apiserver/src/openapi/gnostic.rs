@@ -146,9 +146,9 @@ fn parameter(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// Any value is YAML in text; JSON is.
+/// Any value is YAML in text.
 fn any(out: &mut Vec<u8>, value: &Value) {
-    text(out, 2, &(json::to_string(value) + "\n"));
+    text(out, 2, &yaml::value_to_string(value));
 }
 
 fn text(out: &mut Vec<u8>, number: u32, value: &str) {
@@ -202,9 +202,9 @@ mod tests {
             "security": [{"T": []}],
         });
         let mut want = b"\x0a\x032.0".to_vec();
-        // definitions { 1: { name "a", value { type { "string" }, extension { "x-k", { yaml "[1]\n" } } } } }
+        // definitions { 1: { name "a", value { type { "string" }, extension { "x-k", { yaml "- 1\n" } } } } }
         want.extend(b"\x4a\x22\x0a\x20\x0a\x01a\x12\x1b\xb2\x01\x08\x0a\x06string");
-        want.extend(b"\xfa\x01\x0d\x0a\x03x-k\x12\x06\x12\x04[1]\n");
+        want.extend(b"\xfa\x01\x0d\x0a\x03x-k\x12\x06\x12\x04- 1\n");
         want.extend(b"\x62\x07\x0a\x05\x0a\x01T\x12\x00");
         assert_eq!(encode(Dialect::V2, &document), want);
     }

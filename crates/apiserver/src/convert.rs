@@ -23,16 +23,10 @@ pub(crate) fn decode(
     bytes: &[u8],
     revision: Revision,
 ) -> Result<Value, Status> {
-    let mut object = parse(resource, bytes)?;
-    let custom = resource.custom.as_deref();
-    if let Some(custom) = custom
-        && (revision <= custom.since || !stored::is_canonical(bytes))
-    {
-        structural::restore(custom, &mut object);
-    }
+    let mut object = restored(resource, bytes, revision)?;
     if !bytes.starts_with(resource.head.as_bytes()) {
         to_version(resource, &mut object, &resource.group, &resource.version)?;
-        if let Some(custom) = custom {
+        if let Some(custom) = &resource.custom {
             structural::fit(custom, &mut object);
         }
         if bytes.starts_with(PROTOBUF) {
@@ -51,6 +45,17 @@ pub(crate) fn decode(
         "resourceVersion" => 1,
         _ => 2,
     });
+    Ok(object)
+}
+
+/// The object at the version it rests in; a custom one as its schema has it today.
+fn restored(resource: &Resource, bytes: &[u8], revision: Revision) -> Result<Value, Status> {
+    let mut object = parse(resource, bytes)?;
+    if let Some(custom) = &resource.custom
+        && (revision <= custom.since || !stored::is_whole(bytes))
+    {
+        structural::restore(custom, &mut object);
+    }
     Ok(object)
 }
 
@@ -76,22 +81,32 @@ pub(crate) async fn ahead(
     webhook: &Webhook,
     mut entries: Vec<Arc<Entry>>,
 ) -> Result<Vec<Arc<Entry>>, Status> {
-    let all = entries.iter_mut();
-    let mut others: Vec<_> = all
-        .filter(|it| !it.value.starts_with(resource.head.as_bytes()))
-        .collect();
-    let objects = others.iter().map(|it| parse(resource, &it.value));
-    let objects: Vec<Value> = objects.collect::<Result<_, _>>()?;
+    let wanted = resource.api_version();
+    let (mut others, mut objects) = (Vec::new(), Vec::new());
+    for entry in &mut entries {
+        if entry.value.starts_with(resource.head.as_bytes()) {
+            continue;
+        }
+        let object = restored(resource, &entry.value, entry.modified)?;
+        if object.str_at(&["apiVersion"]) != Some(&*wanted) {
+            others.push(entry);
+            objects.push(object);
+        }
+    }
     if objects.is_empty() {
         return Ok(entries);
     }
-    let converted = webhook.all(objects, &resource.api_version()).await?;
-    for (entry, object) in others.iter_mut().zip(converted) {
+    let converted = webhook.all(objects, &wanted).await?;
+    for (entry, mut object) in others.into_iter().zip(converted) {
+        if let Some(custom) = &resource.custom {
+            structural::fit(custom, &mut object);
+        }
+        order(resource, &mut object, true);
         let value = json::to_vec(&object).into();
-        **entry = Arc::new(Entry {
+        *entry = Arc::new(Entry {
             key: entry.key.clone(),
             value,
-            ..***entry
+            ..**entry
         });
     }
     Ok(entries)
@@ -102,11 +117,10 @@ pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Statu
     let mut object = object.clone();
     let (group, version) = &resource.stored;
     to_version(resource, &mut object, group, version)?;
-    if let Some(custom) = &resource.custom {
-        structural::settle(custom, version, &mut object);
-    }
+    let custom = resource.custom.as_deref();
+    let is_whole = custom.is_none_or(|it| structural::rest(it, version, &mut object));
     crate::object::forget_version(&mut object);
-    order(resource, &mut object);
+    order(resource, &mut object, is_whole);
     // A copy of just this length: what rests in the store keeps no spare room.
     Ok(Bytes::copy_from_slice(&json::to_vec(&object)))
 }
@@ -134,8 +148,9 @@ pub(crate) fn to_version(
         .map_err(Status::internal)
 }
 
-/// Built-in kinds in the order of their Go structs; custom ones with their metadata so, the rest as it came.
-fn order(resource: &Resource, object: &mut Value) {
+/// Built-in kinds in the order of their Go structs; custom ones with their metadata so, the rest as it came. One that is
+/// not whole begins with its kind.
+fn order(resource: &Resource, object: &mut Value, is_whole: bool) {
     if resource.custom.is_none() {
         let (group, version) = &resource.stored;
         if let Some(schema) = schema::builtin().kind(group, version, &resource.kind) {
@@ -147,10 +162,11 @@ fn order(resource: &Resource, object: &mut Value) {
     order_metadata(object);
     if let Some(fields) = object.as_object_mut() {
         fields.sort_by_rank(|key| match key {
-            "apiVersion" => 0,
-            "kind" => 1,
-            "metadata" => 2,
-            _ => 3,
+            "kind" if !is_whole => 0,
+            "apiVersion" => 1,
+            "kind" => 2,
+            "metadata" => 3,
+            _ => 4,
         });
     }
 }

@@ -1,8 +1,8 @@
 //! Hot path. Objects rest as the JSON that goes on the wire, but for the resource version, which only the store knows.
 //!
-//! Canonical bytes begin `{"kind":K,"apiVersion":V,"metadata":{"name":N`, or apiVersion first; generateName, namespace
-//! and selfLink may follow, then `"uid":U`. The resource version is spliced in behind the uid without reading any JSON.
-//! What is in another form, as custom resources that kube-apiserver wrote, is not touched here.
+//! Canonical bytes begin `{"kind":K,"apiVersion":V,"metadata":{"name":N`, or apiVersion first, as those of custom objects
+//! do that lack no default; generateName, namespace and selfLink may follow, then `"uid":U`. The resource version is
+//! spliced in behind the uid without reading any JSON. What is in another form, as custom resources that kube-apiserver wrote, is not touched here.
 
 use store::Revision;
 
@@ -40,9 +40,9 @@ pub(crate) fn splice_without(
     true
 }
 
-/// Whether it was written here.
-pub(crate) fn is_canonical(stored: &[u8]) -> bool {
-    splice_point(stored).is_some()
+/// Whether a custom object was written here, with all defaults that the version it rests in had then.
+pub(crate) fn is_whole(stored: &[u8]) -> bool {
+    stored.starts_with(b"{\"apiVersion\"") && splice_point(stored).is_some()
 }
 
 /// Right behind the uid's closing quote.

@@ -35,8 +35,13 @@ pub(crate) fn read(custom: &Custom, object: &mut Value) -> Result<Vec<String>, E
 pub(crate) fn restore(custom: &Custom, object: &mut Value) {
     let version = object.str_at(&["apiVersion"]).unwrap_or_default();
     let version = version.rsplit_once('/').map_or(version, |(_, it)| it);
-    let version = version.to_owned();
-    settle(custom, &version, object);
+    let schema = custom.schemas.get(version);
+    settle(custom, schema, object);
+    if let Some(schema) = schema.filter(|_| !custom.preserve_unknown) {
+        structural::default(schema.place(), object);
+        // A default may be more than metadata has.
+        coerce(schema, object);
+    }
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         let generation = metadata.get("generation").and_then(Value::as_i64);
         if generation.unwrap_or(0) == 0 {
@@ -45,19 +50,28 @@ pub(crate) fn restore(custom: &Custom, object: &mut Value) {
     }
 }
 
-/// As it rests at a version: what that does not know or is malformed goes, what it gives comes.
-pub(crate) fn settle(custom: &Custom, version: &str, object: &mut Value) {
-    let Some(schema) = custom.schemas.get(version) else {
+/// As it comes to rest at a version, whose defaults are for whoever reads it. Tells whether it has them all already.
+pub(crate) fn rest(custom: &Custom, version: &str, object: &mut Value) -> bool {
+    let schema = custom.schemas.get(version);
+    settle(custom, schema, object);
+    schema.is_none_or(|it| !structural::lacks_default(it.place(), object))
+}
+
+/// What the schema does not know or is malformed goes.
+fn settle(custom: &Custom, schema: Option<&Schema>, object: &mut Value) {
+    let Some(schema) = schema else {
         return;
     };
-    let place = schema.place();
     if !custom.preserve_unknown {
-        schema::prune(place, object);
-        structural::drop_nulls(place, object);
-        structural::default(place, object);
+        schema::prune(schema.place(), object);
+        structural::drop_nulls(schema.place(), object);
     }
+    coerce(schema, object);
+}
+
+fn coerce(schema: &Schema, object: &mut Value) {
     // What is malformed is dropped: that cannot fail.
-    let _ = structural::coerce(&Path::root(), place, object, true, true);
+    let _ = structural::coerce(&Path::root(), schema.place(), object, true, true);
 }
 
 /// At another version than the one that rests: what this one does not know goes.

@@ -9,7 +9,7 @@ mod rules;
 mod validate;
 
 pub use check::check;
-pub use default::{default, drop_nulls};
+pub use default::{default, drop_nulls, lacks_default};
 pub use embedded::{coerce, validate_embedded};
 pub use formats::is_known_format;
 pub use lists::validate_lists;

@@ -54,3 +54,29 @@ async fn a_pod_that_goes_at_once() {
     let (kind, _) = watch.next().await.unwrap();
     assert_eq!(kind, "DELETED");
 }
+
+/// A kubelet tells how a pod ends while it does.
+#[tokio::test]
+async fn the_status_of_a_pod_that_goes() {
+    let server = Server::start().await;
+    let local = server.local();
+    let pods = "/api/v1/namespaces/default/pods";
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    while local.get(account).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    let pod = json!({
+        "metadata": {"name": "p", "finalizers": ["example.com/wait"]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    local.create(pods, &pod).await.unwrap();
+    let one = format!("{pods}/p");
+    let mut leaving = delete(&local, &one).await;
+    let status = leaving.get_mut("status").and_then(Value::as_object_mut);
+    status.expect("a status").insert("phase", "Failed");
+    let told = local.update(&format!("{one}/status"), &leaving).await;
+    let told = told.unwrap();
+    assert_eq!(told.str_at(&["status", "phase"]), Some("Failed"));
+    let time = ["metadata", "deletionTimestamp"];
+    assert!(told.at(&time).is_some() && told.at(&time) == leaving.at(&time));
+}

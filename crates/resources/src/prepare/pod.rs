@@ -44,12 +44,9 @@ pub(super) fn update(new: &mut Object, old: &Value) {
 
 pub(super) fn update_status(new: &mut Object, old: &Value) {
     if let Some(metadata) = made(new, "metadata") {
-        metadata.remove("deletionTimestamp");
-        put(
-            metadata,
-            "ownerReferences",
-            old.find("metadata.ownerReferences").cloned(),
-        );
+        for key in ["deletionTimestamp", "ownerReferences"] {
+            put(metadata, key, old.at(&["metadata", key]).cloned());
+        }
     }
     let Some(status) = made(new, "status") else {
         return;

@@ -1,8 +1,8 @@
 //! Defaults of structural schemas, and the nulls that give way to them.
 
-use json::Value;
+use json::{Text, Value};
 
-use crate::Place;
+use crate::{NodeId, Place};
 
 /// Fills in defaults. A null that may not be one counts as not there.
 pub fn default(place: Place<'_>, value: &mut Value) {
@@ -41,6 +41,37 @@ pub fn default(place: Place<'_>, value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// Whether [`default`] would change anything.
+pub fn lacks_default(place: Place<'_>, value: &Value) -> bool {
+    let Some(rules) = &place.node().rules else {
+        return false;
+    };
+    // Where a default would stand if there were something.
+    let is_given = |id, value: &Value| {
+        let node = place.at(id).node();
+        value.is_null() && !node.nullable && node.default.is_some()
+            || lacks_default(place.at(id), value)
+    };
+    match value {
+        Value::Object(object) => {
+            let missing = |(name, id): &(Text, NodeId)| {
+                place.at(*id).node().default.is_some() && object.get(name).is_none()
+            };
+            rules.properties.iter().any(missing)
+                || object.iter().any(|(key, value)| {
+                    let property = rules.properties.iter().find(|(name, _)| name == key);
+                    let id = property.map(|(_, id)| *id).or(rules.additional);
+                    id.is_some_and(|id| is_given(id, value))
+                })
+        }
+        Value::Array(items) => {
+            let id = rules.items;
+            id.is_some_and(|id| items.iter().any(|it| is_given(id, it)))
+        }
+        _ => false,
     }
 }
 

@@ -252,6 +252,15 @@ pub(super) const UPDATED: &[(&str, &str, &str, &[&str])] = &[
         ],
     ),
     (
+        " Pod/status",
+        r#"{"metadata":{"deletionTimestamp":"x"},"spec":{},"status":{}}"#,
+        r#"{"metadata":{"deletionTimestamp":"x"},"spec":{},"status":{"phase":"Failed"}}"#,
+        &[
+            r#"metadata.deletionTimestamp="x""#,
+            r#"status.phase="Failed""#,
+        ],
+    ),
+    (
         " Pod/ephemeralcontainers",
         r#"{"metadata":{"generation":1,"labels":{"a":"b"}},"spec":{"a":1},"status":{"b":1}}"#,
         r#"{"metadata":{},"spec":{"a":2,"ephemeralContainers":[{"name":"e"}]},"status":{}}"#,

@@ -22,6 +22,7 @@ fn arena() -> Arena {
             merge,
             retain_keys,
             merge_key: merge_key.map(Into::into),
+            ..Patch::default()
         },
         ..node(Shape::List {
             items: NodeId(items),
@@ -109,4 +110,17 @@ fn patches_give_what_upstream_gives() {
 /// Which of several errors is found first is left to the order of Go's maps.
 fn either_error(got: &Value, expected: &Value) -> bool {
     got.get("error").is_some() && expected.get("error").is_some()
+}
+
+#[test]
+fn a_map_that_is_to_be_replaced_is() {
+    let kind = schema::builtin().kind("policy", "v1", "PodDisruptionBudget");
+    let kind = kind.expect("a built-in kind");
+    let selected = |key: &str| {
+        let mut labels = json::Object::new();
+        labels.insert(key, "true");
+        json!({"spec": {"selector": {"matchLabels": labels}}})
+    };
+    let got = strategic_merge_patch(kind.place(), selected("a"), selected("b"));
+    assert_eq!(got.unwrap(), selected("b"));
 }

@@ -117,8 +117,8 @@ impl Write<'_> {
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
-        let mut warnings = self.prepare_update(&mut object, live);
         allocate::carry_over(resource, &mut object, live);
+        let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         guard::check(self, &object, Some(live)).await?;
         if !self.own {

@@ -21,6 +21,7 @@ pub(super) fn create(group: &str, kind: &str, object: &mut Object, context: &Con
         }
         ("", "PersistentVolumeClaim") => data_sources(object, &Value::Null),
         ("", "Node") => drop_below(object, &["spec"], "configSource"),
+        ("", "Service") => service::create(object),
         ("", "LimitRange") => {
             if let Some(metadata) = made(object, "metadata")
                 && metadata.get("name").is_none_or(is_zero)

@@ -48,14 +48,27 @@ pub(super) fn update(new: &mut Object, old: &Value) {
     if lost(is_exposed) && equal("externalTrafficPolicy") {
         spec.remove("externalTrafficPolicy");
     }
-    if !needs_cluster_ip(&now) {
-        // Upstream hides it from all who read.
-        spec.remove("internalTrafficPolicy");
-    }
+    hide_internal_policy(spec);
     if !is_balanced(&now)
         && let Some(status) = made(new, "status")
     {
         status.insert("loadBalancer", Object::new());
+    }
+}
+
+pub(super) fn create(new: &mut Object) {
+    if let Some(spec) = made(new, "spec") {
+        hide_internal_policy(spec);
+    }
+}
+
+/// Upstream stores it, and hides it from all who read. What is none of its values is left to be refused.
+fn hide_internal_policy(spec: &mut Object) {
+    let text = |key| spec.get(key).and_then(Value::as_str);
+    if text("type") == Some("ExternalName")
+        && matches!(text("internalTrafficPolicy"), Some("Cluster" | "Local"))
+    {
+        spec.remove("internalTrafficPolicy");
     }
 }
 

@@ -178,6 +178,16 @@ pub(super) const CREATED: &[(&str, &str, &[&str])] = &[
         r#"{"spec":{}}"#,
         &["metadata.generation!"],
     ),
+    (
+        "v1 Service",
+        r#"{"spec":{"type":"ExternalName","internalTrafficPolicy":"Cluster"}}"#,
+        &["spec.internalTrafficPolicy!"],
+    ),
+    (
+        "v1 Service",
+        r#"{"spec":{"type":"ExternalName","internalTrafficPolicy":"wrong"}}"#,
+        &[r#"spec.internalTrafficPolicy="wrong""#],
+    ),
 ];
 
 /// `group Kind/subresource`, old, new, expected.

@@ -61,7 +61,9 @@ pub(super) fn update_status(new: &mut Object, old: &Value) {
         "nodeAllocatableResourceClaimStatuses",
         "observedGeneration",
     ] {
-        if status.get(key).is_none_or(is_zero)
+        // Who knows of a list may clear it by an empty one.
+        let is_open = |it: &Value| it.as_array().is_none() && is_zero(it);
+        if status.get(key).is_none_or(is_open)
             && let Some(before) = old.at(&["status", key])
         {
             status.insert(key, before.clone());

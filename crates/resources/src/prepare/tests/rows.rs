@@ -249,6 +249,15 @@ pub(super) const UPDATED: &[(&str, &str, &str, &[&str])] = &[
     ),
     (
         " Pod/status",
+        r#"{"status":{"resourceClaimStatuses":[{"name":"a"}],"nodeAllocatableResourceClaimStatuses":[{"name":"b"}]}}"#,
+        r#"{"status":{"resourceClaimStatuses":[],"nodeAllocatableResourceClaimStatuses":null}}"#,
+        &[
+            "status.resourceClaimStatuses=[]",
+            r#"status.nodeAllocatableResourceClaimStatuses=[{"name":"b"}]"#,
+        ],
+    ),
+    (
+        " Pod/status",
         r#"{"metadata":{"generation":1,"ownerReferences":[1]},"spec":{"a":1},"status":{"qosClass":"Burstable","conditions":[{"type":"Ready","observedGeneration":4}]}}"#,
         r#"{"metadata":{"deletionTimestamp":"x","labels":{"a":"b"}},"spec":{},"status":{"phase":"Running","conditions":[{"type":"Ready"},{"type":"Ready"}]}}"#,
         &[

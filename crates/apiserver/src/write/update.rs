@@ -51,7 +51,8 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            let live = convert::decode(resource, &entry.value, entry.modified)?;
+            let mut live = convert::decode(resource, &entry.value, entry.modified)?;
+            strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
                 "initial value restored"
             } else {

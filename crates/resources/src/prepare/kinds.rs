@@ -230,7 +230,7 @@ fn secret_references(account: &mut Object) {
 
 /// The old and the new way to name a data source say the same. What only the new way can say is dropped from the old, and
 /// so are sources in other namespaces (an alpha feature of 1.37).
-fn data_sources(claim: &mut Object, old: &Value) {
+pub(super) fn data_sources(claim: &mut Object, old: &Value) {
     let Some(Value::Object(spec)) = claim.get_mut("spec") else {
         return;
     };

@@ -129,6 +129,19 @@ async fn what_was_stored_before_a_default_can_be_changed() {
         Some("d")
     );
     place.client().update(path, &claim).await.unwrap();
+
+    let service = json!({
+        "kind": "Service", "apiVersion": "v1", "metadata": (metadata("s")),
+        "spec": {"ports": [{"port": 80}], "clusterIP": "10.96.7.7"},
+        "status": {"loadBalancer": {}},
+    });
+    let key = "/services/specs/default/s";
+    place.put(key, json::to_vec(&service)).await;
+    let path = "/api/v1/namespaces/default/services/s";
+    let changed = place.client().update(path, &service).await.unwrap();
+    let spec = |field| changed.at(&["spec", field]).cloned();
+    assert_eq!(spec("clusterIPs"), Some(json!(["10.96.7.7"])));
+    assert_eq!(spec("ipFamilies"), Some(json!(["IPv4"])));
 }
 
 #[tokio::test]

@@ -50,11 +50,15 @@ pub struct User<'a> {
 /// What is stored may be older than some of today's defaults: upstream fills them in when it reads.
 pub fn stored(group: &str, version: &str, kind: &str, object: &mut Value) {
     defaults::apply(group, version, kind, object);
-    if (group, kind) == ("", "PersistentVolumeClaim") {
-        let before = object.clone();
-        if let Some(claim) = object.as_object_mut() {
-            kinds::data_sources(claim, &before);
+    match (group, kind) {
+        ("", "PersistentVolumeClaim") => {
+            let before = object.clone();
+            if let Some(claim) = object.as_object_mut() {
+                kinds::data_sources(claim, &before);
+            }
         }
+        ("", "Service") => service::stored(object),
+        _ => {}
     }
 }
 

@@ -2,6 +2,8 @@
 
 #[path = "answers/bodies.rs"]
 mod bodies;
+#[path = "answers/claims.rs"]
+mod claims;
 #[path = "answers/custom.rs"]
 mod custom;
 #[path = "answers/definitions.rs"]

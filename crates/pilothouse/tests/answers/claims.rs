@@ -72,3 +72,25 @@ async fn a_driver_tells_of_its_devices_and_binds_nothing() {
     grant(&admin, "near", &["resourceclaims/driver"], &verbs).await;
     driver.merge_patch(&path, &devices).await.unwrap();
 }
+
+#[tokio::test]
+async fn the_claims_of_a_pod_are_kept_by_who_does_not_know_them() {
+    let server = Server::start().await;
+    let admin = server.local();
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "containers": [{"name": "c", "image": "i"}],
+        "resourceClaims": [{"name": "a", "resourceClaimName": "b"}],
+    }});
+    admin.create(pods, &pod).await.unwrap();
+    let path = format!("{pods}/p/status");
+    let patched = async |claims: Value| {
+        let change = json!({"status": {"resourceClaimStatuses": claims}});
+        let patched = admin.merge_patch(&path, &change).await.unwrap();
+        patched.at(&["status", "resourceClaimStatuses"]).cloned()
+    };
+    let claims = json!([{"name": "a", "resourceClaimName": "b"}]);
+    assert_eq!(patched(claims.clone()).await, Some(claims.clone()));
+    assert_eq!(patched(Value::Null).await, Some(claims));
+    assert_eq!(patched(json!([])).await, None);
+}

@@ -62,8 +62,12 @@ pub(super) fn update_status(new: &mut Object, old: &Value) {
         "observedGeneration",
     ] {
         // Who knows of a list may clear it by an empty one.
-        let is_open = |it: &Value| it.as_array().is_none() && is_zero(it);
-        if status.get(key).is_none_or(is_open)
+        if status
+            .get(key)
+            .is_some_and(|it| it.as_array().is_some_and(Vec::is_empty))
+        {
+            status.remove(key);
+        } else if status.get(key).is_none_or(is_zero)
             && let Some(before) = old.at(&["status", key])
         {
             status.insert(key, before.clone());

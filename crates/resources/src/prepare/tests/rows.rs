@@ -252,7 +252,7 @@ pub(super) const UPDATED: &[(&str, &str, &str, &[&str])] = &[
         r#"{"status":{"resourceClaimStatuses":[{"name":"a"}],"nodeAllocatableResourceClaimStatuses":[{"name":"b"}]}}"#,
         r#"{"status":{"resourceClaimStatuses":[],"nodeAllocatableResourceClaimStatuses":null}}"#,
         &[
-            "status.resourceClaimStatuses=[]",
+            "status.resourceClaimStatuses!",
             r#"status.nodeAllocatableResourceClaimStatuses=[{"name":"b"}]"#,
         ],
     ),

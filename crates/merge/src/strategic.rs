@@ -96,7 +96,11 @@ fn merge_map(mut live: Object, mut patch: Object, place: Option<Place>) -> Resul
         let merged = match (current.map(Value::take), value) {
             (Some(Value::Object(current)), Value::Object(value)) => {
                 let field = lookup(place, &key)?;
-                Some(merge_map(current, value, field.place)?.into())
+                if field.place.is_some_and(|it| it.node().patch.replace) {
+                    Some(value.into())
+                } else {
+                    Some(merge_map(current, value, field.place)?.into())
+                }
             }
             (Some(Value::Array(current)), Value::Array(value)) => {
                 let field = lookup(place, &key)?;

@@ -22,6 +22,7 @@ fn arena() -> Arena {
             merge,
             retain_keys,
             merge_key: merge_key.map(Into::into),
+            ..Patch::default()
         },
         ..node(Shape::List {
             items: NodeId(items),
@@ -109,4 +110,15 @@ fn patches_give_what_upstream_gives() {
 /// Which of several errors is found first is left to the order of Go's maps.
 fn either_error(got: &Value, expected: &Value) -> bool {
     got.get("error").is_some() && expected.get("error").is_some()
+}
+
+/// Of all objects in the API, the selector of a `PodDisruptionBudget` alone is replaced.
+#[test]
+fn an_object_may_be_replaced() {
+    let kind = schema::builtin().kind("policy", "v1", "PodDisruptionBudget");
+    let live = json!({"spec": {"minAvailable": 1, "selector": {"matchLabels": {"a": "b"}}}});
+    let patch = json!({"spec": {"selector": {"matchLabels": {"c": "d"}}}});
+    let merged = strategic_merge_patch(kind.unwrap().place(), live, patch).unwrap();
+    let expected = json!({"spec": {"minAvailable": 1, "selector": {"matchLabels": {"c": "d"}}}});
+    assert_eq!(merged, expected);
 }

@@ -177,6 +177,8 @@ pub enum ListType {
 pub struct Patch {
     /// A list is merged, not replaced.
     pub merge: bool,
+    /// An object is replaced, not merged.
+    pub replace: bool,
     /// Fields that the patch does not name in `$retainKeys` go.
     pub retain_keys: bool,
     pub merge_key: Option<Text>,

@@ -472,9 +472,11 @@ fn patch(facts: &'static str) -> Patch {
         Some((strategies, key)) => (strategies, Some(key)),
         None => (fact, None),
     };
+    let has = |strategy| strategies.split(',').any(|it| it == strategy);
     Patch {
-        merge: strategies.split(',').any(|it| it == "merge"),
-        retain_keys: strategies.split(',').any(|it| it == "retainKeys"),
+        merge: has("merge"),
+        replace: has("replace"),
+        retain_keys: has("retainKeys"),
         merge_key: key.map(Text::from),
     }
 }

@@ -17,8 +17,8 @@ use crate::storage::{
 use crate::webhook::{Caller, Conditions, MutatingAdmissionWebhook, ValidatingAdmissionWebhook};
 use crate::{
     Chain, DefaultIngressClass, DefaultTolerationSeconds, LimitRanger, NamespaceLifecycle,
-    NodeRestriction, Plugin, PodResizeValidator, PodSecurity, PodTopologyLabels, Priority,
-    RuntimeClass, ServiceAccount, TaintNodesByCondition,
+    NodeDeclaredFeatureValidator, NodeRestriction, Plugin, PodResizeValidator, PodSecurity,
+    PodTopologyLabels, Priority, RuntimeClass, ServiceAccount, TaintNodesByCondition,
 };
 
 /// Where chance comes from.
@@ -122,7 +122,10 @@ const ALL: &[(&str, Row)] = &[
     ("DefaultIngressClass", On(|_| Box::new(DefaultIngressClass))),
     ("DenyServiceExternalIPs", Off),
     ("PodTopologyLabels", On(|_| Box::new(PodTopologyLabels))),
-    ("NodeDeclaredFeatureValidator", Later),
+    (
+        "NodeDeclaredFeatureValidator",
+        On(|_| Box::new(NodeDeclaredFeatureValidator)),
+    ),
     ("PodResizeValidator", On(|_| Box::new(PodResizeValidator))),
     // Webhooks, quota and the like come last: they see what the others made of the object.
     ("MutatingAdmissionPolicy", Later),

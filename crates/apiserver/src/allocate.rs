@@ -86,7 +86,11 @@ fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
     object.str_at(path).unwrap_or_default()
 }
 
+/// The addresses that it holds.
 fn ips(object: &Value) -> Vec<String> {
+    if !has_ip(object) {
+        return Vec::new();
+    }
     let all = object.at(&["spec", "clusterIPs"]).and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_str);
     let mut all: Vec<String> = all.filter(|it| !it.is_empty()).map(str::to_owned).collect();
@@ -132,6 +136,7 @@ pub fn carry_over(resource: &Resource, object: &mut Value, live: &Value) {
         }
     }
     ports::carry_over(object, live);
+    normalize(Some(live), object);
 }
 
 /// The one address is the first of all: who writes only one of the two means both.
@@ -170,7 +175,9 @@ pub fn assign(
         return Ok(beside);
     }
     if live.is_none_or(|live| live.get("spec") != object.get("spec")) {
-        normalize(live, object);
+        if live.is_none() {
+            normalize(None, object);
+        }
         families::init(resource, live, object)?;
     }
     let before = live.map(ips).unwrap_or_default();
@@ -191,13 +198,6 @@ pub fn assign(
         }
     } else if text(object, &["spec", "clusterIP"]) == "None" {
         set_ips(object, "None");
-    } else if text(object, &["spec", "type"]) == "ExternalName"
-        && live.is_some()
-        && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
-    {
-        for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-            spec.remove(field);
-        }
     }
     let now = ips(object);
     for ip in before.iter().filter(|ip| !now.contains(ip)) {

@@ -118,8 +118,7 @@ pub struct Group {
 impl Group {
     /// Whether some of its kinds are not custom.
     pub fn is_builtin(&self) -> bool {
-        let mut all = self.versions.iter().flat_map(|it| &it.resources);
-        all.any(|it| it.custom.is_none())
+        self.versions.iter().any(GroupVersion::is_builtin)
     }
 }
 
@@ -128,6 +127,12 @@ pub struct GroupVersion {
     pub version: Text,
     /// In discovery's order.
     pub resources: Vec<Arc<Resource>>,
+}
+
+impl GroupVersion {
+    fn is_builtin(&self) -> bool {
+        self.resources.iter().any(|it| it.custom.is_none())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -177,6 +182,10 @@ impl Catalog {
                 .versions
                 .iter()
                 .position(|it| it.version == resource.version);
+            if at.is_some_and(|at| group.versions[at].is_builtin()) {
+                // What others define in a version of the server's own is hidden by it.
+                continue;
+            }
             let at = at.unwrap_or_else(|| {
                 group.versions.push(GroupVersion {
                     version: resource.version.clone(),

@@ -1,4 +1,7 @@
-//! Nobody grants what they do not hold: roles and bindings are looked at before they are written.
+//! Nobody grants what they do not hold: roles and bindings are looked at before they are written, and so are parts of
+//! objects that not all who may write the object may change.
+
+mod claims;
 
 use auth::rbac::{self, RoleRef};
 use json::Value;
@@ -15,6 +18,13 @@ pub(crate) async fn check(
     live: Option<&Value>,
 ) -> Result<(), Status> {
     let resource = &write.ask.resource;
+    if let Some(live) = live {
+        let errors = claims::check(write, object, live).await;
+        if !errors.is_empty() {
+            let name = object::name(object);
+            return Err(Status::invalid(&resource.group_kind(), name, &errors));
+        }
+    }
     if resource.group != *GROUP || rbac::escalation_allowed(write.ask.user) {
         return Ok(());
     }

@@ -65,6 +65,7 @@ mod together;
 pub mod token;
 mod traced;
 mod unserved;
+pub mod used_tokens;
 mod verbs;
 mod warnings;
 mod watch;

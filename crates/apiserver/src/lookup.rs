@@ -10,6 +10,7 @@ use store::{Entry, LeaseId};
 
 use crate::catalog::Resource;
 use crate::pipeline::Api;
+use crate::used_tokens::UsedToken;
 use crate::{convert, failure};
 
 /// Events of at most so much time share a lease, so that not each of them costs one.
@@ -133,5 +134,13 @@ impl admission::Lookup for Api {
 impl auth::serviceaccount::Lookup for Api {
     fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
         self.find("", resource, namespace, name)
+    }
+
+    fn used(&self, namespace: &str, secret: &str, uid: &str) {
+        self.used_tokens.add(UsedToken {
+            namespace: namespace.to_owned(),
+            secret: secret.to_owned(),
+            uid: uid.to_owned(),
+        });
     }
 }

@@ -14,7 +14,6 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use rustls::ServerConfig;
 use telemetry::receive::{self, Answer, Refusal};
 use telemetry::recent::Recent;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -26,6 +25,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::metrics::Tally;
 use crate::pipeline::{Api, Caller};
 use crate::server::{Peer, stopped};
+use crate::tls::Accepting;
 
 /// Senders at a time. Each may take some megabytes while its message is read.
 const CONNECTIONS: usize = 256;
@@ -41,7 +41,7 @@ struct Receiver {
     api: Arc<Api>,
     recent: Arc<Recent>,
     /// None: without TLS, from whoever is on this machine.
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Accepting>>,
     at_once: Semaphore,
 }
 
@@ -50,13 +50,13 @@ pub async fn serve(
     api: Arc<Api>,
     recent: Arc<Recent>,
     listener: TcpListener,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Arc<Accepting>>,
     mut stop: watch::Receiver<bool>,
 ) {
     let receiver = Arc::new(Receiver {
         api,
         recent,
-        tls: tls.map(TlsAcceptor::from),
+        tls,
         at_once: Semaphore::new(AT_ONCE),
     });
     let mut connections = JoinSet::new();
@@ -80,9 +80,10 @@ pub async fn serve(
 impl Receiver {
     async fn connection(self: Arc<Self>, stream: TcpStream, address: SocketAddr) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        let Some(acceptor) = &self.tls else {
+        let Some(tls) = &self.tls else {
             return self.speak(stream, None).await;
         };
+        let acceptor = TlsAcceptor::from(tls.config());
         let accepted = tokio::time::timeout(IDLE, acceptor.accept(stream)).await;
         let stream = accepted.map_err(io::Error::other)??;
         let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();

@@ -11,7 +11,6 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,6 +23,7 @@ use crate::gather::Gathered;
 use crate::http1;
 use crate::pipeline::{Api, Caller};
 use crate::random;
+use crate::tls::Accepting;
 use crate::together::{Requests, Together};
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
@@ -47,11 +47,10 @@ pub struct Peer {
 pub async fn serve(
     api: Arc<Api>,
     listener: TcpListener,
-    tls: Arc<ServerConfig>,
+    tls: Arc<Accepting>,
     mut stop: watch::Receiver<bool>,
     grace: Duration,
 ) {
-    let acceptor = TlsAcceptor::from(tls);
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -61,7 +60,8 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, address)) => {
-                let (api, acceptor, stop) = (api.clone(), acceptor.clone(), stop.clone());
+                let acceptor = TlsAcceptor::from(tls.config());
+                let (api, stop) = (api.clone(), stop.clone());
                 connections.spawn(async move {
                     // A client that goes away or speaks no TLS is its own business.
                     let _ = connection(api, stream, address, acceptor, stop).await;

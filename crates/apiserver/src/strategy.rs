@@ -26,6 +26,13 @@ pub(crate) fn default(resource: &Resource, object: &mut Value) {
     }
 }
 
+/// A stored object, to be compared with what takes its place.
+pub(crate) fn complete(resource: &Resource, live: &mut Value) {
+    if resource.custom.is_none() {
+        prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    }
+}
+
 /// A kind that is about to go takes no new objects.
 pub(crate) fn accepts_new(resource: &Resource, name: &str) -> Result<(), Status> {
     if !resource.custom.as_ref().is_some_and(|it| it.terminating) {

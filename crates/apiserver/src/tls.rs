@@ -25,10 +25,49 @@ pub struct Policy {
     pub cipher_suites: Vec<String>,
 }
 
+/// What connections are accepted with. Clients are told by which authorities we know them, as by kube-apiserver: some
+/// choose their certificate by it.
+#[derive(Debug)]
+pub struct Accepting {
+    serving: Arc<Serving>,
+    policy: Policy,
+    authorities: Vec<ClientAuthority>,
+    config: ArcSwap<ServerConfig>,
+}
+
+impl Accepting {
+    pub fn new(
+        serving: Arc<Serving>,
+        policy: Policy,
+        authorities: Vec<ClientAuthority>,
+    ) -> Result<Self, rustls::Error> {
+        let config = ArcSwap::new(server_config(serving.clone(), &policy, &authorities)?);
+        Ok(Self {
+            serving,
+            policy,
+            authorities,
+            config,
+        })
+    }
+
+    /// For connections from now on.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        self.config.load_full()
+    }
+
+    /// The authorities have changed.
+    pub fn renew(&self) -> Result<(), rustls::Error> {
+        let config = server_config(self.serving.clone(), &self.policy, &self.authorities)?;
+        self.config.store(config);
+        Ok(())
+    }
+}
+
 /// The server's side of TLS, with HTTP/2 and HTTP/1.1 on offer.
 pub fn server_config(
     serving: Arc<Serving>,
     policy: &Policy,
+    authorities: &[ClientAuthority],
 ) -> Result<Arc<ServerConfig>, rustls::Error> {
     let mut provider = rustls::crypto::aws_lc_rs::default_provider();
     // As Go's servers choose, whatever the client names first: long answers take a sixth less than with 256 bits.
@@ -46,6 +85,7 @@ pub fn server_config(
         &[&TLS13, &TLS12]
     };
     let verifier = Arc::new(TakeAny {
+        names: names(authorities),
         algorithms: provider.signature_verification_algorithms,
     });
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -55,6 +95,21 @@ pub fn server_config(
     config.ignore_client_order = true;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+fn names(authorities: &[ClientAuthority]) -> Vec<DistinguishedName> {
+    let mut names = Vec::new();
+    for authority in authorities {
+        for name in authority.0.load().root_hint_subjects() {
+            if !names
+                .iter()
+                .any(|it: &DistinguishedName| it.as_ref() == name.as_ref())
+            {
+                names.push(name.clone());
+            }
+        }
+    }
+    names
 }
 
 /// The cipher suites that there are, by the names that the registry of TLS has for them.
@@ -108,6 +163,7 @@ impl ResolvesServerCert for Serving {
 /// Proves that the client holds the key of the certificate it shows, and nothing else.
 #[derive(Debug)]
 struct TakeAny {
+    names: Vec<DistinguishedName>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -117,7 +173,7 @@ impl ClientCertVerifier for TakeAny {
     }
 
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
+        &self.names
     }
 
     fn verify_client_cert(

@@ -170,6 +170,10 @@ pub(crate) fn exists(ask: &Ask<'_>) -> bool {
     // The name of a list is that of its field selector, unless the verb stood in the path.
     let lists = matches!(ask.info.verb, Verb::List | Verb::Watch) && !ask.info.by_prefix;
     let (named, whole) = (!ask.info.name.is_empty(), ask.info.namespace.is_empty());
+    // What is only ever asked, or done, is nowhere to be found.
+    if named && !lists && !ask.resource.verbs.contains(Allowed::Get) {
+        return false;
+    }
     if ask.resource.namespaced {
         lists || !(named && whole)
     } else {

@@ -14,7 +14,7 @@ pub use claims::{Reference, TokenClaims};
 pub use discovery::{CONFIGURATION_PATH, JWKS_PATH, configuration, jwks};
 pub use issuer::{Issuer, TokenSpec};
 pub use key::{Algorithm, KeyError, PublicKey, SigningKey};
-pub use legacy::{LEGACY_ISSUER, LegacyClaims, legacy_token};
+pub use legacy::{LAST_USED, LEGACY_ISSUER, LegacyClaims, legacy_token};
 pub use lookup::Lookup;
 pub use request::{
     Expiration, MIN_EXPIRATION, WARN_ONLY_EXPIRATION, expiration, validate_token_request,

@@ -25,6 +25,16 @@ pub struct User {
 }
 
 impl User {
+    /// The node that a service account's token names.
+    pub fn token_node(&self) -> Option<&str> {
+        split_service_account(&self.name)?;
+        let names = self.extra.get("authentication.kubernetes.io/node-name")?;
+        match &names[..] {
+            [name] => Some(name),
+            _ => None,
+        }
+    }
+
     pub fn new(name: &str, groups: &[&str]) -> Self {
         Self {
             name: name.to_owned(),

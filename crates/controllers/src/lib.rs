@@ -21,6 +21,7 @@ mod root_ca;
 mod selection;
 mod serviceaccounts;
 mod trust;
+mod used_tokens;
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -146,6 +147,7 @@ impl Tasks {
         tasks.add("cluster-bootstrap-controller", move |client| {
             bootstrap::late(client, trust.clone())
         });
+        tasks.add("cluster-bootstrap-controller", used_tokens::run);
         let own = own.clone();
         tasks.add("kubernetes-service-controller", move |client| {
             endpoints::run(client, own.clone())

@@ -35,7 +35,6 @@ pub fn strategic_merge_patch(schema: Place, live: Value, patch: Value) -> Result
 struct Meta<'a> {
     place: Option<Place<'a>>,
     merge: bool,
-    replace: bool,
     merge_key: &'a str,
 }
 
@@ -43,7 +42,6 @@ fn lookup<'a>(place: Option<Place<'a>>, key: &str) -> Result<Meta<'a>, Error> {
     let free = Meta {
         place: None,
         merge: false,
-        replace: false,
         merge_key: "",
     };
     let Some(place) = place else { return Ok(free) };
@@ -52,7 +50,6 @@ fn lookup<'a>(place: Option<Place<'a>>, key: &str) -> Result<Meta<'a>, Error> {
         return Ok(Meta {
             place: Some(field),
             merge: patch.merge,
-            replace: patch.replace,
             merge_key: patch.merge_key.as_deref().unwrap_or(""),
         });
     }
@@ -99,11 +96,11 @@ fn merge_map(mut live: Object, mut patch: Object, place: Option<Place>) -> Resul
         let merged = match (current.map(Value::take), value) {
             (Some(Value::Object(current)), Value::Object(value)) => {
                 let field = lookup(place, &key)?;
-                Some(if field.replace {
-                    value.into()
+                if field.place.is_some_and(|it| it.node().patch.replace) {
+                    Some(value.into())
                 } else {
-                    merge_map(current, value, field.place)?.into()
-                })
+                    Some(merge_map(current, value, field.place)?.into())
+                }
             }
             (Some(Value::Array(current)), Value::Array(value)) => {
                 let field = lookup(place, &key)?;

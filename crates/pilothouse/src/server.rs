@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow};
 use apiserver::follow::Learners;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
-use apiserver::tls::{self, ClientAuthority, Policy, Serving};
+use apiserver::tls::{Accepting, ClientAuthority, Policy, Serving};
 use auth::authorizer::Mode;
 use auth::pki::{CertifiedKey, Files};
 use auth::token_file::StaticTokens;
@@ -174,7 +174,6 @@ impl Server {
         let certificate = certificates(shown.certificate.as_bytes())?;
         let serving = Serving::new(certificate, key(&shown.key)?).context("set up TLS")?;
         let serving = Arc::new(serving);
-        let config = tls::server_config(serving.clone(), &options.tls).context("set up TLS")?;
         let trust = setup::trust(&options, address)?;
         let kubeconfig = setup::admin(&options.files, &trust)?;
         if let Some(path) = &options.kubeconfig {
@@ -187,11 +186,17 @@ impl Server {
         let authorities = certificates(&[&*own, &options.client_authorities].concat())?;
         let clients = ClientAuthority::new(authorities).context("the client authorities")?;
         let proxies = setup::proxies(&options)?;
+        let proxy = proxies.as_ref().map(|it| it.authority.clone());
+        let known = [Some(clients.clone()), proxy.clone()];
+        let known = known.into_iter().flatten().collect();
+        let accepting = Accepting::new(serving.clone(), options.tls.clone(), known);
+        let accepting = Arc::new(accepting.context("set up TLS")?);
         let reload = tokio::spawn(reload::follow(Reload {
             watched: options.watched.clone(),
             serving,
             clients: clients.clone(),
-            proxies: proxies.as_ref().map(|it| it.authority.clone()),
+            proxies: proxy,
+            accepting: accepting.clone(),
             own,
             renewed: setup::rewrite(&options, address),
         }));
@@ -216,7 +221,7 @@ impl Server {
             "kube-apiserver",
         );
         if let (Some((listener, plaintext)), Some(recent)) = (otlp, &api.recent) {
-            let tls = (!plaintext).then(|| config.clone());
+            let tls = (!plaintext).then(|| accepting.clone());
             let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
             let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
             tokio::spawn(receiver);
@@ -224,7 +229,7 @@ impl Server {
         let serving = tokio::spawn(apiserver::server::serve(
             api.clone(),
             listener,
-            config,
+            accepting,
             stopped,
             grace,
         ));

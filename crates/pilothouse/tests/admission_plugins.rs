@@ -533,3 +533,43 @@ async fn pods_grow_as_far_as_their_node() {
         .expect("gone");
     resize("4").await.expect("no change");
 }
+
+#[tokio::test]
+async fn pods_change_as_their_node_can() {
+    let world = world().await;
+    let requests = json!({"requests": {"cpu": "1"}});
+    let spec = json!({
+        "nodeName": "n", "automountServiceAccountToken": false,
+        "resources": (requests.clone()),
+        "initContainers": [{"name": "a", "image": "i", "resources": (requests.clone())}],
+        "containers": [{"name": "c", "image": "i"}],
+    });
+    world.make(PODS, pod("p", spec)).await;
+    let node = json!({
+        "metadata": {"name": "n"},
+        "status": {"allocatable": {"cpu": "4", "memory": "2Gi"}, "declaredFeatures": ["Other"]},
+    });
+    world.make("/api/v1/nodes", node).await;
+    let resize = async |place: &str| {
+        let path = format!("/spec/{place}/requests/cpu");
+        let change = json!([{"op": "replace", "path": path, "value": "2"}]);
+        let path = format!("{PODS}/p/resize");
+        world.client.json_patch(&path, &change).await
+    };
+    let missing = |feature: &str| {
+        format!(
+            "403 pods \"p\" is forbidden: pod update requires features {feature} which are not available on node \"n\""
+        )
+    };
+    let whole = "InPlacePodLevelResourcesVerticalScaling";
+    assert_eq!(refusal(resize("resources").await), missing(whole));
+    let features = json!({"status": {"declaredFeatures": [whole]}});
+    let node = "/api/v1/nodes/n/status";
+    let changed = world.client.merge_patch(node, &features).await;
+    changed.expect("a node");
+    resize("resources").await.expect("the node can");
+    assert_eq!(
+        refusal(resize("initContainers/0/resources").await),
+        missing("InPlacePodVerticalScalingInitContainers")
+    );
+}

@@ -2,6 +2,8 @@
 
 #[path = "answers/bodies.rs"]
 mod bodies;
+#[path = "answers/claims.rs"]
+mod claims;
 #[path = "answers/custom.rs"]
 mod custom;
 #[path = "answers/definitions.rs"]
@@ -261,6 +263,18 @@ async fn what_is_asked_for_in_the_wrong_way() {
              'Object', 'None', or empty",
         ),
         ("/api/v1/configmaps/a", JSON, 404, no_resource),
+        (
+            "/api/v1/namespaces/default/bindings/a",
+            JSON,
+            404,
+            no_resource,
+        ),
+        (
+            "/apis/authentication.k8s.io/v1/tokenreviews/a",
+            JSON,
+            404,
+            no_resource,
+        ),
         ("/api/v1/namespaces/default/nodes", JSON, 404, no_resource),
         (
             "/api/v1/namespaces?continue=bogus",

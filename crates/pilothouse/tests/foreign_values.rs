@@ -106,6 +106,44 @@ async fn defaults_left_to_the_reader_are_filled_in() {
     assert_eq!(found.str_at(&["status", "phase"]), Some("Pending"));
 }
 
+/// As a server left it that knew neither `volumeMode` nor `dataSourceRef`.
+#[tokio::test]
+async fn what_was_stored_before_a_default_can_be_changed() {
+    let place = Place::start().await;
+    let claim = json!({
+        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": (metadata("c")),
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1G"}},
+            "dataSource": {"apiGroup": null, "kind": "PersistentVolumeClaim", "name": "d"},
+        },
+        "status": {"phase": "Pending"},
+    });
+    let key = "/persistentvolumeclaims/default/c";
+    place.put(key, json::to_vec(&claim)).await;
+    let path = "/api/v1/namespaces/default/persistentvolumeclaims/c";
+    let change = json!({"metadata": {"labels": {"a": "b"}}});
+    let changed = place.client().merge_patch(path, &change).await.unwrap();
+    assert_eq!(changed.str_at(&["spec", "volumeMode"]), Some("Filesystem"));
+    assert_eq!(
+        changed.str_at(&["spec", "dataSourceRef", "name"]),
+        Some("d")
+    );
+    place.client().update(path, &claim).await.unwrap();
+
+    let service = json!({
+        "kind": "Service", "apiVersion": "v1", "metadata": (metadata("s")),
+        "spec": {"ports": [{"port": 80}], "clusterIP": "10.96.7.7"},
+        "status": {"loadBalancer": {}},
+    });
+    let key = "/services/specs/default/s";
+    place.put(key, json::to_vec(&service)).await;
+    let path = "/api/v1/namespaces/default/services/s";
+    let changed = place.client().update(path, &service).await.unwrap();
+    let spec = |field| changed.at(&["spec", field]).cloned();
+    assert_eq!(spec("clusterIPs"), Some(json!(["10.96.7.7"])));
+    assert_eq!(spec("ipFamilies"), Some(json!(["IPv4"])));
+}
+
 #[tokio::test]
 async fn other_versions_are_converted() {
     let place = Place::start().await;

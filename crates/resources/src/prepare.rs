@@ -47,6 +47,21 @@ pub struct User<'a> {
     pub extra: &'a [(String, Vec<String>)],
 }
 
+/// What is stored may be older than some of today's defaults: upstream fills them in when it reads.
+pub fn stored(group: &str, version: &str, kind: &str, object: &mut Value) {
+    defaults::apply(group, version, kind, object);
+    match (group, kind) {
+        ("", "PersistentVolumeClaim") => {
+            let before = object.clone();
+            if let Some(claim) = object.as_object_mut() {
+                kinds::data_sources(claim, &before);
+            }
+        }
+        ("", "Service") => service::stored(object),
+        _ => {}
+    }
+}
+
 /// Before a built-in object is created. It has its defaults, its name and its UID.
 pub fn create(group: &str, version: &str, kind: &str, object: &mut Value, context: &Context<'_>) {
     let Some(fields) = object.as_object_mut() else {

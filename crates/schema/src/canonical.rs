@@ -122,11 +122,21 @@ fn written(place: Place<'_>, from: &mut Object) -> Object {
             None if facts.omit_empty && !is_struct(place) => continue,
             None => zero(place),
         };
-        if !omitted(place, facts, &value) {
+        if !omitted(place, facts, &value) || clears(&field.name, &value) {
             out.push(field.name.clone(), value);
         }
     }
     out
+}
+
+/// Lists of a pod's status that an empty list clears, and that stay as they are if they are left out. Whoever prepares
+/// the status needs to know.
+fn clears(field: &str, value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+        && matches!(
+            field,
+            "resourceClaimStatuses" | "nodeAllocatableResourceClaimStatuses"
+        )
 }
 
 fn omitted(place: Place<'_>, facts: &GoField, value: &Value) -> bool {

@@ -177,7 +177,7 @@ pub enum ListType {
 pub struct Patch {
     /// A list is merged, not replaced.
     pub merge: bool,
-    /// A map is replaced, not merged.
+    /// An object is replaced, not merged.
     pub replace: bool,
     /// Fields that the patch does not name in `$retainKeys` go.
     pub retain_keys: bool,

@@ -15,6 +15,7 @@ use crate::failure::{Failure, no_space};
 use crate::goal::Reach;
 use crate::keys::{Keys, raw};
 use crate::members::{Members, at, lease_id};
+use crate::size::Size;
 use crate::transaction;
 use crate::wire::{
     CompactionRequest, LeaseGrantRequest, LeaseKeepAliveRequest, LeaseRevokeRequest,
@@ -31,7 +32,8 @@ pub(crate) struct Etcd {
     view: Arc<View>,
     barrier: Barrier,
     reach: Reach,
-    /// The feed, the barrier's asker, the compactor.
+    size: Size,
+    /// The feed, the barrier's asker, who asks for the size, the compactor.
     tasks: Vec<AbortHandle>,
     /// Whether the store is closed. A write holds it for reading, so closing waits for the writes taken.
     closed: RwLock<bool>,
@@ -46,6 +48,7 @@ impl Etcd {
         view: Arc<View>,
         barrier: Barrier,
         reach: Reach,
+        size: Size,
         tasks: Vec<AbortHandle>,
     ) -> Self {
         Self {
@@ -54,6 +57,7 @@ impl Etcd {
             view,
             barrier,
             reach,
+            size,
             tasks,
             closed: RwLock::new(false),
             transactions: AtomicU64::new(0),
@@ -298,6 +302,7 @@ impl Backend for Etcd {
             kind: "etcd",
             batches: transactions,
             transactions,
+            disk_bytes: self.size.bytes(),
             refusing: refusing.or_else(|| self.barrier.trouble()),
             ..BackendStats::default()
         }

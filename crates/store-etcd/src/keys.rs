@@ -21,8 +21,9 @@ pub(crate) struct Span {
 
 impl Keys {
     pub(crate) fn new(prefix: &str) -> Self {
-        // The caller's keys bring the separator.
-        let prefix = prefix.trim_end_matches('/').to_owned();
+        // From the root, as kube-apiserver takes it. The caller's keys bring the separator behind it.
+        let parts = prefix.split('/').filter(|it| !it.is_empty());
+        let prefix: String = parts.flat_map(|it| ["/", it]).collect();
         Self {
             prefix: prefix.into(),
         }
@@ -107,7 +108,9 @@ mod tests {
                 assert_eq!(keys.inner(outer).unwrap(), key, "prefix {prefix:?}");
             }
         }
-        assert_eq!(Keys::new("/foo").outer(b"/registry/x"), b"/foo/registry/x");
+        for prefix in ["/foo/bar", "foo/bar", "//foo//bar/"] {
+            assert_eq!(Keys::new(prefix).outer(b"/x"), b"/foo/bar/x");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod load;
 mod members;
 mod moments;
 mod open;
+mod size;
 mod transaction;
 mod version;
 pub mod wire;

@@ -15,6 +15,7 @@ use crate::goal::{Reach, Trouble};
 use crate::keys::Keys;
 use crate::load;
 use crate::members::Members;
+use crate::size::Size;
 
 /// Connects to the cluster, reads everything below the prefix, and returns when the view has caught up.
 ///
@@ -51,9 +52,11 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         limit: config.request_timeout,
         trouble: unanswered.clone(),
     };
+    let size = Size::default();
     let mut tasks = vec![
         tokio::spawn(feed.run()).abort_handle(),
         tokio::spawn(asker.run()).abort_handle(),
+        tokio::spawn(size.clone().follow(members.clone())).abort_handle(),
     ];
     if let Some(interval) = config.compaction_interval {
         let compactor = Compactor::new(members.clone(), view.clone());
@@ -66,6 +69,7 @@ pub async fn open(config: Config, options: &Options) -> Result<Store, Error> {
         view.clone(),
         Barrier::new(queue, reach.clone(), unanswered),
         reach.clone(),
+        size,
         tasks,
     );
     catch_up(&view, &reach, now, limit).await?;

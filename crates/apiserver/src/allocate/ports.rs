@@ -126,14 +126,7 @@ fn ports(service: &Value) -> Vec<u16> {
     all
 }
 
-/// Whether its type has node ports, be it by request only.
-fn needs(service: &Value) -> bool {
-    matches!(
-        text(service, &["spec", "type"]),
-        "NodePort" | "LoadBalancer"
-    )
-}
-
+/// Whether ports without a node port are given one.
 fn wants(service: &Value) -> bool {
     match text(service, &["spec", "type"]) {
         "NodePort" => true,
@@ -158,7 +151,7 @@ pub(super) fn carry_over(object: &mut Value, live: &Value) {
             spec.insert("healthCheckNodePort", i64::from(kept));
         }
     }
-    if !needs(object) || !needs(live) {
+    if !wants(object) || !wants(live) {
         return;
     }
     let used: Vec<u16> = list(object).iter().map(node_port).collect();

@@ -27,6 +27,7 @@ use crate::metrics::Metrics;
 use crate::openapi::Cache;
 use crate::request_log::RequestLog;
 use crate::server::Peer;
+use crate::used_tokens::UsedTokens;
 use crate::{clock, documents, random};
 
 /// The API over one store.
@@ -54,6 +55,7 @@ pub struct Api {
     pub recent: Option<Arc<Recent>>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
+    pub used_tokens: UsedTokens,
     ready: AtomicBool,
     leaving: AtomicBool,
     pub(crate) places: Places,
@@ -170,6 +172,7 @@ impl Api {
             recent: parts.recent,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
+            used_tokens: UsedTokens::default(),
             ready: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
         }

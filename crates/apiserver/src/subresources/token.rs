@@ -44,12 +44,13 @@ async fn sign(
     mut request: Value,
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+    let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
+    write.kind = kind.clone();
+    // A kubelet that may not ask learns nothing of what is there.
+    write.act(Operation::Create, name, &mut request).await?;
     matches_url(&request, kind, namespace, name)?;
     let account = super::target(api, ask)?;
     same_account(&request, kind, &account)?;
-    let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
-    write.kind = kind.clone();
-    write.act(Operation::Create, name, &mut request).await?;
     let Some(issuer) = &api.issuer else {
         return Err(Status::internal("this server signs no tokens"));
     };

@@ -51,7 +51,8 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            let live = convert::decode(resource, &entry.value, entry.modified)?;
+            let mut live = convert::decode(resource, &entry.value, entry.modified)?;
+            strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
                 "initial value restored"
             } else {
@@ -117,8 +118,8 @@ impl Write<'_> {
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
-        let mut warnings = self.prepare_update(&mut object, live);
         allocate::carry_over(resource, &mut object, live);
+        let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         guard::check(self, &object, Some(live)).await?;
         if !self.own {

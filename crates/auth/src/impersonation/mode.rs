@@ -41,23 +41,11 @@ impl Mode {
         let node = split_node(&wanted.name);
         let account = split_service_account(&wanted.name);
         match self {
-            Self::AssociatedNode => only_name && node.is_some() && on_node(requestor) == node,
+            Self::AssociatedNode => only_name && node.is_some() && requestor.token_node() == node,
             Self::ArbitraryNode => only_name && node.is_some(),
             Self::ServiceAccount => only_name && account.is_some(),
             Self::UserInfo => node.is_none() && account.is_none(),
             Self::Legacy => true,
         }
-    }
-}
-
-/// The node that a service account's token names.
-fn on_node(requestor: &User) -> Option<&str> {
-    split_service_account(&requestor.name)?;
-    let names = requestor
-        .extra
-        .get("authentication.kubernetes.io/node-name")?;
-    match &names[..] {
-        [name] => Some(name),
-        _ => None,
     }
 }

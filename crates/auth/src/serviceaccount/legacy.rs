@@ -4,6 +4,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use json::{Value, json};
+use meta::time::Time;
 
 use super::claims::text;
 use super::jwt;
@@ -16,6 +17,9 @@ use crate::user::{service_account_groups, service_account_name, split_service_ac
 pub const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 /// On a Secret, it says since when its token no longer counts.
 const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";
+/// On a Secret, the day on which its token was used last.
+pub const LAST_USED: &str = "kubernetes.io/legacy-token-last-used";
+const DAY: i64 = 24 * 60 * 60;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegacyClaims {
@@ -36,6 +40,13 @@ pub fn legacy_token(key: &SigningKey, claims: &LegacyClaims) -> Option<String> {
         "sub": (service_account_name(&claims.namespace, &claims.name)),
     });
     jwt::sign(key, &claims)
+}
+
+/// The day, in UTC.
+fn date(seconds: i64) -> String {
+    let mut text = Time::from_unix(seconds, 0).to_string();
+    text.truncate("2006-01-02".len());
+    text
 }
 
 impl LegacyClaims {
@@ -63,7 +74,7 @@ impl LegacyClaims {
     }
 
     /// The Secret must still hold this very token, and the account be the same.
-    pub fn check(&self, token: &str, lookup: &dyn Lookup) -> Result<(), TokenError> {
+    pub fn check(&self, token: &str, lookup: &dyn Lookup, now: i64) -> Result<(), TokenError> {
         let refuse = |text: &str| Err(TokenError::Legacy(text.to_owned()));
         let (namespace, name) = (&self.namespace, &self.name);
         let secret = lookup.get("secrets", namespace, &self.secret);
@@ -90,6 +101,7 @@ impl LegacyClaims {
                 "ServiceAccount UID ({found}) does not match claim ({claimed})"
             ));
         }
+        self.note_use(&secret, lookup, now);
         let since = secret.str_at(&["metadata", "labels", INVALID_SINCE]);
         if since.is_some_and(|since| !since.is_empty()) {
             let secret = &self.secret;
@@ -98,6 +110,17 @@ impl LegacyClaims {
             ));
         }
         Ok(())
+    }
+
+    /// One that counts no longer is noted too: its owner wants to know.
+    fn note_use(&self, secret: &Value, lookup: &dyn Lookup, now: i64) {
+        let last = secret.str_at(&["metadata", "labels", LAST_USED]);
+        // Clocks of servers differ: it may be tomorrow already.
+        let noted = [now, now.saturating_add(DAY)].map(date);
+        if !noted.iter().any(|it| Some(&**it) == last) {
+            let uid = Referent::of(secret).uid;
+            lookup.used(&self.namespace, &self.secret, &uid);
+        }
     }
 
     pub fn user(&self) -> User {

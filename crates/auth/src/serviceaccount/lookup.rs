@@ -5,6 +5,9 @@ use json::Value;
 /// Finds objects by resource (`serviceaccounts`, `pods`, `secrets`, `nodes`); the namespace of a node is empty.
 pub trait Lookup: Send + Sync {
     fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value>;
+
+    /// Is told of a Secret whose token is used, and whose label does not say so yet.
+    fn used(&self, _namespace: &str, _secret: &str, _uid: &str) {}
 }
 
 impl<F: Fn(&str, &str, &str) -> Option<Value> + Send + Sync> Lookup for F {

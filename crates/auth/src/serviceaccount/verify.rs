@@ -102,7 +102,7 @@ impl Verifier {
         Some(verified.and_then(|(verified, audiences)| {
             match &verified {
                 Verified::Bound(claims) => claims.check(lookup, now)?,
-                Verified::Legacy(claims) => claims.check(token, lookup)?,
+                Verified::Legacy(claims) => claims.check(token, lookup, now)?,
             }
             let user = verified.user();
             Ok(Authenticated { user, audiences })

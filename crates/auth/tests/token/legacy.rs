@@ -1,9 +1,12 @@
 //! Tokens kept in Secrets.
 
-use auth::serviceaccount::{LegacyClaims, SigningKey, legacy_token};
+use std::sync::Mutex;
+
+use auth::serviceaccount::{LegacyClaims, Lookup, SigningKey, legacy_token};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use json::{Value, json};
+use json::{Object, Value, json};
+use meta::time::Time;
 
 use crate::support::{NOW, RSA, cluster, verifier};
 
@@ -55,6 +58,57 @@ fn counts_while_the_secret_holds_it() {
             assert_eq!(found.user.name, "system:serviceaccount:myns:mysvcacct");
             assert_eq!(found.user.uid, "mysvcacct-uid");
         }
+    }
+}
+
+/// A cluster whose Secret has these labels, and what is said to be used in it.
+struct Told {
+    secret: Value,
+    used: Mutex<Vec<String>>,
+}
+
+impl Lookup for Told {
+    fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
+        match resource {
+            "secrets" => Some(self.secret.clone()),
+            _ => cluster(resource, namespace, name),
+        }
+    }
+
+    fn used(&self, namespace: &str, secret: &str, uid: &str) {
+        let used = format!("{namespace}/{secret}/{uid}");
+        self.used.lock().unwrap().push(used);
+    }
+}
+
+#[test]
+fn the_first_use_of_a_day_is_told() {
+    let token = legacy_token(&SigningKey::from_pem(RSA).unwrap(), &claims()).unwrap();
+    let data = STANDARD.encode(&token);
+    let day = |seconds| Time::from_unix(seconds, 0).to_string()[..10].to_owned();
+    let (last, invalid) = (
+        "kubernetes.io/legacy-token-last-used",
+        "kubernetes.io/legacy-token-invalid-since",
+    );
+    let cases = [
+        (last, String::new(), true),
+        (last, day(NOW), false),
+        (last, day(NOW + 86_400), false),
+        (last, day(NOW - 86_400), true),
+        (invalid, "2018-01-01".to_owned(), true),
+    ];
+    for (label, value, told) in cases {
+        let mut labels = Object::new();
+        labels.insert(label, &*value);
+        let lookup = Told {
+            secret: json!({"metadata": {"uid": "u", "labels": labels}, "data": {"token": (&*data)}}),
+            used: Mutex::default(),
+        };
+        let found = verifier().authenticate(&token, None, NOW, &lookup).unwrap();
+        assert_eq!(found.is_ok(), label == last);
+        let used = lookup.used.into_inner().unwrap();
+        let expected: &[&str] = if told { &["myns/mysecret/u"] } else { &[] };
+        assert_eq!(used, expected, "{label} {value}");
     }
 }
 

@@ -8,6 +8,7 @@ use auth::authorizer::Mode;
 use auth::token_file::StaticTokens;
 use clap::{ArgAction, Args};
 use pilothouse::server::{Options, check_authorities};
+use telemetry::logs::{self, SERVER};
 
 use super::{read, read_text, value};
 
@@ -140,13 +141,22 @@ impl Access {
                 .map_err(|error| anyhow!("--token-auth-file {}: {error}", path.display()))?;
         }
         options.bootstrap_tokens = self.enable_bootstrap_token_auth;
-        options.anonymous = self.anonymous_auth;
         options.modes = auth::authorizer::modes(&self.authorization_mode)
             .map_err(|error| anyhow!("--authorization-mode: {error}"))?;
         ensure!(
             !options.modes.contains(&Mode::Webhook),
             "--authorization-mode: Webhook is not supported yet"
         );
+        options.anonymous = self.anonymous_auth;
+        if options.anonymous && options.modes.contains(&Mode::AlwaysAllow) {
+            // As upstream: everything is for everybody who says who it is, and for nobody else.
+            logs::warning(
+                &SERVER,
+                "--authorization-mode AlwaysAllow: requests without credentials are refused",
+                &[],
+            );
+            options.anonymous = false;
+        }
         Ok(())
     }
 }

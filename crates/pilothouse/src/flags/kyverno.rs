@@ -150,7 +150,7 @@ impl Flags {
         }
         let serving = Arc::new(Serving::default());
         kyverno.serving = Some((secret.clone(), serving.clone()));
-        Ok(Some(server_config(serving, &Policy::default())?))
+        Ok(Some(server_config(serving, &Policy::default(), &[])?))
     }
 
     /// The way of numbers to the collector.

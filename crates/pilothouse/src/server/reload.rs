@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use apiserver::tls::{ClientAuthority, Serving};
+use apiserver::tls::{Accepting, ClientAuthority, Serving};
 use auth::pki::CertifiedKey;
 use telemetry::logs::{self, Field, SERVER};
 
@@ -31,6 +31,8 @@ pub(super) struct Reload {
     pub serving: Arc<Serving>,
     pub clients: ClientAuthority,
     pub proxies: Option<ClientAuthority>,
+    /// Tells clients which authorities there are.
+    pub accepting: Arc<Accepting>,
     /// PEM of the authority whose clients count whatever the file says.
     pub own: Vec<u8>,
     /// Is told of a new serving certificate.
@@ -55,13 +57,13 @@ pub(super) async fn follow(reload: Reload) {
         }
         let found = read_authorities(watched.client_authorities.as_ref());
         if found != clients {
-            let used = |it: &Vec<u8>| use_authorities(&reload.clients, &reload.own, it);
+            let used = |it: &Vec<u8>| use_authorities(&reload, &reload.clients, &reload.own, it);
             say("--client-ca-file", found.as_ref().map(used));
             clients = found;
         }
         let found = read_authorities(watched.proxies.as_ref());
         if let Some(authority) = reload.proxies.as_ref().filter(|_| found != proxies) {
-            let used = |it: &Vec<u8>| use_authorities(authority, &[], it);
+            let used = |it: &Vec<u8>| use_authorities(&reload, authority, &[], it);
             say("--requestheader-client-ca-file", found.as_ref().map(used));
             proxies = found;
         }
@@ -87,11 +89,17 @@ fn use_pair(reload: &Reload, found: &CertifiedKey) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn use_authorities(authority: &ClientAuthority, own: &[u8], found: &[u8]) -> anyhow::Result<()> {
+fn use_authorities(
+    reload: &Reload,
+    authority: &ClientAuthority,
+    own: &[u8],
+    found: &[u8],
+) -> anyhow::Result<()> {
     let more = certificates(found)?;
     anyhow::ensure!(!more.is_empty(), "there is no certificate in it");
     let all = certificates(own)?.into_iter().chain(more).collect();
-    authority.replace(all).context("use them")
+    authority.replace(all).context("use them")?;
+    reload.accepting.renew().context("tell of them")
 }
 
 fn say(flag: &str, outcome: Option<anyhow::Result<()>>) {

@@ -1,6 +1,6 @@
 //! Definitions of custom resources.
 
-use json::{Value, json};
+use json::{Object, Value, json};
 use testkit::server::Server;
 
 use super::refused;
@@ -163,4 +163,41 @@ async fn authorities_that_cannot_be_read() {
         .await;
     let text = "CustomResourceDefinition.apiextensions.k8s.io \"things.example.com\" is invalid: spec.conversion.webhookClientConfig.caBundle: Invalid value: \"Cg==\": unable to load root certificates: unable to parse bytes as PEM block";
     refused(wrong, 422, text);
+
+/// Else whoever may define kinds could take over the server's own.
+#[tokio::test]
+async fn the_servers_own_versions_cannot_be_shadowed() {
+    let server = Server::start().await;
+    let local = server.local();
+    let group = "networking.k8s.io";
+    for (plural, kind, version) in [
+        ("networkpolicies", "NetworkPolicy", "v1"),
+        ("foos", "Foo", "v1"),
+        ("bars", "Bar", "v7"),
+    ] {
+        let mut annotations = Object::new();
+        annotations.insert("api-approved.kubernetes.io", "unapproved, a test");
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        let definition = json!({
+            "metadata": {"name": (format!("{plural}.{group}")), "annotations": annotations},
+            "spec": {
+                "group": group, "scope": "Cluster", "names": {"plural": plural, "kind": kind},
+                "versions": [{"name": version, "served": true, "storage": true, "schema": schema}],
+            },
+        });
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        local.create(definitions, &definition).await.unwrap();
+    }
+    let path = format!("/apis/{group}/v1/namespaces/default/networkpolicies");
+    let policy = json!({"metadata": {"name": "p"}, "spec": {"podSelector": {}}});
+    let made = local.create(&path, &policy).await.unwrap();
+    // A default that only the server's own kind has.
+    assert_eq!(made.at(&["spec", "policyTypes"]), Some(&json!(["Ingress"])));
+    let text = "the server could not find the requested resource";
+    refused(
+        local.get(&format!("/apis/{group}/v1/foos")).await,
+        404,
+        text,
+    );
+    local.get(&format!("/apis/{group}/v7/bars")).await.unwrap();
 }

@@ -104,3 +104,46 @@ async fn services_keep_what_they_were_given() {
     let kept = local.update(&one, &open).await.unwrap();
     assert_eq!(ip(&kept), Some(json!("None")));
 }
+
+#[tokio::test]
+async fn services_give_back_what_they_no_longer_want() {
+    let server = Server::start().await;
+    let local = server.local();
+    let node_port = |it: &Value| {
+        let ports = it.at(&["spec", "ports"]).and_then(Value::as_array);
+        let first = ports.and_then(|it| it.first());
+        first.and_then(|it| it.get("nodePort")).cloned()
+    };
+    let balanced = service("b", &json!({"type": "LoadBalancer"}));
+    let made = local.create(SERVICES, &balanced).await.unwrap();
+    let port = node_port(&made).unwrap();
+    let without = json!({"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false});
+    let one = format!("{SERVICES}/b");
+    let changed = local.update(&one, &service("b", &without)).await.unwrap();
+    assert_eq!(node_port(&changed), None);
+    // Free for others.
+    let other = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": port}]});
+    local.create(SERVICES, &service("o", &other)).await.unwrap();
+
+    // A client that does not know of several addresses.
+    let headless = service("h", &json!({"clusterIP": "None"}));
+    local.create(SERVICES, &headless).await.unwrap();
+    let one = format!("{SERVICES}/h");
+    let named = |more: &Value| {
+        let mut named = service("h", more);
+        let spec = named
+            .get_mut("spec")
+            .and_then(Value::as_object_mut)
+            .unwrap();
+        spec.insert("type", "ExternalName");
+        spec.insert("externalName", "a.b");
+        named
+    };
+    let other = named(&json!({"clusterIP": "10.96.1.1", "clusterIPs": ["10.96.1.1"]}));
+    let why = "Service \"h\" is invalid: spec.clusterIPs: Forbidden: may not be set for ExternalName services";
+    refused(local.update(&one, &other).await, 422, why);
+    let same = named(&json!({"clusterIP": "None"}));
+    let changed = local.update(&one, &same).await.unwrap();
+    assert_eq!(changed.at(&["spec", "clusterIP"]), None);
+    assert_eq!(changed.at(&["spec", "clusterIPs"]), None);
+}

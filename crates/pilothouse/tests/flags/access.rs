@@ -35,6 +35,14 @@ fn modes_decide() {
     }
 }
 
+/// As upstream: else all could be changed by anybody.
+#[test]
+fn where_everything_is_allowed_nobody_is_anonymous() {
+    let server = Program::serve(&["--authorization-mode", "RBAC,AlwaysAllow"]);
+    assert_eq!(server.admin().anonymous().get(PODS).code, 401);
+    assert_eq!(server.admin().get(PODS).code, 200);
+}
+
 #[test]
 fn by_default_anonymous_requests_and_bootstrap_tokens_are_taken() {
     let server = Program::serve(&["--disable-admission-plugins", "NamespaceLifecycle"]);

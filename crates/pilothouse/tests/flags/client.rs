@@ -122,9 +122,13 @@ impl Client {
 
     /// A connection whose handshake is done.
     pub(crate) fn connect(&self) -> std::io::Result<Stream> {
+        self.connect_by(self.tls())
+    }
+
+    pub(crate) fn connect_by(&self, tls: ClientConfig) -> std::io::Result<Stream> {
         let mut socket = TcpStream::connect(self.address)?;
         socket.set_read_timeout(Some(Duration::from_secs(90)))?;
-        let mut session = ClientConnection::new(self.tls().into(), self.name()).unwrap();
+        let mut session = ClientConnection::new(tls.into(), self.name()).unwrap();
         while session.is_handshaking() {
             session.complete_io(&mut socket)?;
         }

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
 };
+use rustls::SignatureScheme;
+use rustls::client::ResolvesClientCert;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use rustls::sign::CertifiedKey;
 
 use super::client::Client;
 use super::program::{Program, run, until};
@@ -142,6 +146,46 @@ fn cipher_suites_are_those_that_were_asked_for() {
     // The server chooses the fastest, though the client names another one first.
     assert_eq!(suite(server.admin()), "TLS13_AES_128_GCM_SHA256");
     server.admin().get("/livez").expect(200);
+}
+
+/// Shows no certificate, and keeps the names of the authorities that it was asked for.
+#[derive(Debug, Default)]
+struct Asked(Mutex<Vec<Vec<u8>>>);
+
+impl ResolvesClientCert for Asked {
+    fn resolve(&self, names: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        *self.0.lock().unwrap() = names.iter().map(|it| it.to_vec()).collect();
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+/// Whether clients are told that certificates of an authority of this name count.
+fn is_told(server: &Program, name: &str) -> bool {
+    let asked = Arc::new(Asked::default());
+    let mut tls = server.admin().tls();
+    tls.client_auth_cert_resolver = asked.clone();
+    server.admin().connect_by(tls).unwrap();
+    let names = asked.0.lock().unwrap();
+    let name = name.as_bytes();
+    names
+        .iter()
+        .any(|it| it.windows(name.len()).any(|part| part == name))
+}
+
+#[test]
+fn clients_are_told_which_authorities_count() {
+    let files = tempfile::tempdir().unwrap();
+    let bundle = write(files.path(), "ca.crt", &Authority::new("first").pem);
+    let server = Program::serve(&["--client-ca-file", &bundle]);
+    assert!(is_told(&server, "first"));
+    assert!(!is_told(&server, "second"));
+    fs::write(&bundle, Authority::new("second").pem).unwrap();
+    until("the new name is told", || is_told(&server, "second"));
+    assert!(!is_told(&server, "first"));
 }
 
 #[test]

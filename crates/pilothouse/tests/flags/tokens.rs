@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use auth::serviceaccount::{Issuer, SigningKey, TokenSpec};
+use auth::serviceaccount::{Issuer, LegacyClaims, SigningKey, TokenSpec, legacy_token};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use json::{Value, json};
+use json::{Object, Value, json};
 
 use super::client::Client;
-use super::program::{Program, run};
+use super::program::{Program, run, until};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 
@@ -219,4 +219,41 @@ fn what_cannot_be_used_is_named() {
     let twice = "--service-account-issuer=https://a";
     let (ok, said) = run(&["serve", "--ephemeral", twice, twice]);
     assert!(!ok && said.contains("https://a is given twice"), "{said}");
+}
+
+#[test]
+fn tokens_in_secrets_are_labelled_when_they_are_used() {
+    let files = tempfile::tempdir().unwrap();
+    let pem = SigningKey::generate_pem().unwrap();
+    let key = write(files.path(), "sa.key", &pem);
+    let server = Program::serve(&["--service-account-key-file", &key]);
+    let admin = server.admin();
+    let claims = LegacyClaims {
+        namespace: "default".to_owned(),
+        name: "robot".to_owned(),
+        uid: robot(&admin),
+        secret: "robot-token".to_owned(),
+    };
+    let key = SigningKey::from_pem(pem.as_bytes()).unwrap();
+    let token = legacy_token(&key, &claims).unwrap();
+    let mut annotations = Object::new();
+    annotations.insert("kubernetes.io/service-account.name", "robot");
+    let secret = json!({
+        "metadata": {"name": "robot-token", "annotations": annotations},
+        "type": "kubernetes.io/service-account-token",
+        "stringData": {"token": (&*token)},
+    });
+    let secrets = "/api/v1/namespaces/default/secrets";
+    admin.post(secrets, &secret).expect(201);
+    let label = ["metadata", "labels", "kubernetes.io/legacy-token-last-used"];
+    let labelled = || {
+        let found = admin.get(&format!("{secrets}/robot-token")).json();
+        found.str_at(&label).map(str::len)
+    };
+    assert_eq!(labelled(), None);
+    let robot = server.admin().with_token(&token).whoami().unwrap();
+    assert_eq!(robot.0, "system:serviceaccount:default:robot");
+    until("the Secret is labelled", || {
+        labelled() == Some("2006-01-02".len())
+    });
 }

@@ -246,4 +246,27 @@ async fn tokens_are_for_its_pods() {
         403,
         "serviceaccounts \"runner\" is forbidden: node requested token bound to a pod scheduled on a different node",
     );
+    // Whoever lets kubelets ask for all tokens does not let them find out which accounts there are.
+    let role = json!({
+        "metadata": {"name": "all-tokens"},
+        "rules": [{"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}],
+    });
+    let binding = json!({
+        "metadata": {"name": "all-tokens"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "all-tokens"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:node:n"}],
+    });
+    for (plural, object) in [("clusterroles", role), ("clusterrolebindings", binding)] {
+        let path = format!("/apis/rbac.authorization.k8s.io/v1/{plural}");
+        admin.create(&path, &object).await.unwrap();
+    }
+    says(
+        mine.create(
+            "/api/v1/namespaces/default/serviceaccounts/nobody/token",
+            &json!({}),
+        )
+        .await,
+        403,
+        "serviceaccounts \"nobody\" is forbidden: node requested token not bound to a pod",
+    );
 }

@@ -21,6 +21,7 @@ pub(super) fn create(group: &str, kind: &str, object: &mut Object, context: &Con
         }
         ("", "PersistentVolumeClaim") => data_sources(object, &Value::Null),
         ("", "Node") => drop_below(object, &["spec"], "configSource"),
+        ("", "Service") => service::create(object),
         ("", "LimitRange") => {
             if let Some(metadata) = made(object, "metadata")
                 && metadata.get("name").is_none_or(is_zero)
@@ -229,7 +230,7 @@ fn secret_references(account: &mut Object) {
 
 /// The old and the new way to name a data source say the same. What only the new way can say is dropped from the old, and
 /// so are sources in other namespaces (an alpha feature of 1.37).
-fn data_sources(claim: &mut Object, old: &Value) {
+pub(super) fn data_sources(claim: &mut Object, old: &Value) {
     let Some(Value::Object(spec)) = claim.get_mut("spec") else {
         return;
     };

@@ -58,7 +58,13 @@ pub(super) fn update_status(new: &mut Object, old: &Value) {
         "nodeAllocatableResourceClaimStatuses",
         "observedGeneration",
     ] {
-        if status.get(key).is_none_or(is_zero)
+        // Who knows of a list may clear it by an empty one.
+        if status
+            .get(key)
+            .is_some_and(|it| it.as_array().is_some_and(Vec::is_empty))
+        {
+            status.remove(key);
+        } else if status.get(key).is_none_or(is_zero)
             && let Some(before) = old.at(&["status", key])
         {
             status.insert(key, before.clone());

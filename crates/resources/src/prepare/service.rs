@@ -1,6 +1,6 @@
 //! A service that changes its type gives back what only the old type needs, unless the user changes that too.
 
-use json::{Object, Value};
+use json::{Object, Value, json};
 
 use super::kinds::put;
 use crate::defaults::made;
@@ -48,14 +48,57 @@ pub(super) fn update(new: &mut Object, old: &Value) {
     if lost(is_exposed) && equal("externalTrafficPolicy") {
         spec.remove("externalTrafficPolicy");
     }
-    if !needs_cluster_ip(&now) {
-        // Upstream hides it from all who read.
-        spec.remove("internalTrafficPolicy");
-    }
+    hide_internal_policy(spec);
     if !is_balanced(&now)
         && let Some(status) = made(new, "status")
     {
         status.insert("loadBalancer", Object::new());
+    }
+}
+
+pub(super) fn create(new: &mut Object) {
+    if let Some(spec) = made(new, "spec") {
+        hide_internal_policy(spec);
+    }
+}
+
+/// From before there were several addresses, and families of them.
+pub(super) fn stored(service: &mut Value) {
+    if !needs_cluster_ip(service) {
+        return;
+    }
+    let ip = service.text("spec.clusterIP").to_owned();
+    let selects = service
+        .find("spec.selector")
+        .and_then(Value::as_object)
+        .is_some_and(|it| !it.is_empty());
+    let has = |field: &str| !service.list(field).is_empty();
+    let (has_ips, has_families) = (has("spec.clusterIPs"), has("spec.ipFamilies"));
+    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if !ip.is_empty() && !has_ips {
+        spec.insert("clusterIPs", json!([(ip.clone())]));
+    }
+    if has_families {
+        return;
+    }
+    let (policy, families) = match &*ip {
+        "None" if !selects => ("RequireDualStack", json!(["IPv4", "IPv6"])),
+        ip if ip.contains(':') => ("SingleStack", json!(["IPv6"])),
+        _ => ("SingleStack", json!(["IPv4"])),
+    };
+    spec.insert("ipFamilyPolicy", policy);
+    spec.insert("ipFamilies", families);
+}
+
+/// Upstream stores it, and hides it from all who read. What is none of its values is left to be refused.
+fn hide_internal_policy(spec: &mut Object) {
+    let text = |key| spec.get(key).and_then(Value::as_str);
+    if text("type") == Some("ExternalName")
+        && matches!(text("internalTrafficPolicy"), Some("Cluster" | "Local"))
+    {
+        spec.remove("internalTrafficPolicy");
     }
 }
 

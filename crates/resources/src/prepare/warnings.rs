@@ -60,8 +60,21 @@ pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
     if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
         definitions::check(object, None, &mut all);
     }
+    mountable(group, kind, object, None, &mut all);
     both(group, kind, object, &mut all);
     all
+}
+
+fn mountable(group: &str, kind: &str, object: &Value, old: Option<&Value>, all: &mut Vec<String>) {
+    let key = "kubernetes.io/enforce-mountable-secrets";
+    if (group, kind) == ("", "ServiceAccount")
+        && annotation(object, key).is_some()
+        && old.is_none_or(|old| annotation(old, key).is_none())
+    {
+        all.push(format!(
+            "metadata.annotations[{key}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+        ));
+    }
 }
 
 /// `new` has been prepared: a template is looked at only where the generation counted up.
@@ -91,6 +104,7 @@ pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<Strin
     if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
         definitions::check(new, Some(old), &mut all);
     }
+    mountable(group, kind, new, Some(old), &mut all);
     both(group, kind, new, &mut all);
     all
 }

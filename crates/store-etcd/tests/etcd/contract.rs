@@ -286,3 +286,15 @@ async fn a_closed_store_ends_its_watches_and_takes_nothing() {
     drop(store);
     assert_eq!(watch.next().await.unwrap_err(), WatchEnd::Closed);
 }
+
+#[tokio::test]
+async fn the_size_of_etcd_is_known() {
+    let Some(found) = Cluster::find() else { return };
+    let cluster = found.start();
+    let store = crate::open(&cluster).await;
+    crate::eventually("a member tells its size", async || {
+        let size = store.stats().1.disk_bytes;
+        size.filter(|it| *it > 4096).ok_or(Error::Closed)
+    })
+    .await;
+}

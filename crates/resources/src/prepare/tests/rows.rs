@@ -178,6 +178,16 @@ pub(super) const CREATED: &[(&str, &str, &[&str])] = &[
         r#"{"spec":{}}"#,
         &["metadata.generation!"],
     ),
+    (
+        "v1 Service",
+        r#"{"spec":{"type":"ExternalName","internalTrafficPolicy":"Cluster"}}"#,
+        &["spec.internalTrafficPolicy!"],
+    ),
+    (
+        "v1 Service",
+        r#"{"spec":{"type":"ExternalName","internalTrafficPolicy":"wrong"}}"#,
+        &[r#"spec.internalTrafficPolicy="wrong""#],
+    ),
 ];
 
 /// `group Kind/subresource`, old, new, expected.
@@ -235,6 +245,15 @@ pub(super) const UPDATED: &[(&str, &str, &str, &[&str])] = &[
             "metadata.generation=2",
             r#"status.phase="Running""#,
             "spec.resources.limits={}",
+        ],
+    ),
+    (
+        " Pod/status",
+        r#"{"status":{"resourceClaimStatuses":[{"name":"a"}],"nodeAllocatableResourceClaimStatuses":[{"name":"b"}]}}"#,
+        r#"{"status":{"resourceClaimStatuses":[],"nodeAllocatableResourceClaimStatuses":null}}"#,
+        &[
+            "status.resourceClaimStatuses!",
+            r#"status.nodeAllocatableResourceClaimStatuses=[{"name":"b"}]"#,
         ],
     ),
     (

@@ -204,3 +204,16 @@ fn a_template_warns_when_it_changes() {
         1
     );
 }
+
+#[test]
+fn an_annotation_is_warned_of_where_it_is_new() {
+    let account = |text: &str| parse(text.as_bytes()).unwrap();
+    let without = account(r#"{"metadata":{"name":"a"}}"#);
+    let with = account(
+        r#"{"metadata":{"name":"a","annotations":{"kubernetes.io/enforce-mountable-secrets":"true"}}}"#,
+    );
+    let text = "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets";
+    assert_eq!(on_create("", "ServiceAccount", &with), [text]);
+    assert_eq!(on_update("", "ServiceAccount", &with, &without), [text]);
+    assert_eq!(on_update("", "ServiceAccount", &with, &with), [""; 0]);
+}

@@ -163,6 +163,7 @@ async fn authorities_that_cannot_be_read() {
         .await;
     let text = "CustomResourceDefinition.apiextensions.k8s.io \"things.example.com\" is invalid: spec.conversion.webhookClientConfig.caBundle: Invalid value: \"Cg==\": unable to load root certificates: unable to parse bytes as PEM block";
     refused(wrong, 422, text);
+}
 
 /// Else whoever may define kinds could take over the server's own.
 #[tokio::test]

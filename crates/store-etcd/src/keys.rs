@@ -21,8 +21,9 @@ pub(crate) struct Span {
 
 impl Keys {
     pub(crate) fn new(prefix: &str) -> Self {
-        // The caller's keys bring the separator.
-        let prefix = prefix.trim_end_matches('/').to_owned();
+        // As kube-apiserver has it, which joins paths: one slash before each part. The caller's keys bring the next.
+        let parts = prefix.split('/').filter(|it| !it.is_empty());
+        let prefix: String = parts.flat_map(|it| ["/", it]).collect();
         Self {
             prefix: prefix.into(),
         }
@@ -107,7 +108,10 @@ mod tests {
                 assert_eq!(keys.inner(outer).unwrap(), key, "prefix {prefix:?}");
             }
         }
-        assert_eq!(Keys::new("/foo").outer(b"/registry/x"), b"/foo/registry/x");
+        for prefix in ["/foo", "foo", "//foo/"] {
+            let outer = Keys::new(prefix).outer(b"/registry/x");
+            assert_eq!(outer, b"/foo/registry/x", "prefix {prefix:?}");
+        }
     }
 
     #[test]

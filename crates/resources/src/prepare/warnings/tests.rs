@@ -204,3 +204,21 @@ fn a_template_warns_when_it_changes() {
         1
     );
 }
+
+#[test]
+fn reviews_are_not_for_webhooks() {
+    let hooks = parse(
+        br#"{"webhooks":[{"rules":[
+            {"apiGroups":["*"],"resources":["tokenreviews"]},
+            {"apiGroups":["authentication.k8s.io","apps"],"resources":["tokenreviews","deployments"]}
+        ]}]}"#,
+    )
+    .unwrap();
+    let kind = "ValidatingWebhookConfiguration";
+    assert_eq!(
+        on_create("admissionregistration.k8s.io", kind, &hooks),
+        [
+            "webhooks[0].rules[1]: tokenreviews.authentication.k8s.io is excluded from admission webhooks; this rule will have no effect"
+        ]
+    );
+}

@@ -4,7 +4,7 @@ use apiserver::local::Local;
 use json::{Value, json};
 use testkit::server::Server;
 
-use super::{MAPS, map};
+use super::{JSON, MAPS, ask, map};
 
 async fn delete(local: &Local, path: &str) -> Value {
     local.delete(path, &Value::Null).await.unwrap()
@@ -53,4 +53,21 @@ async fn a_pod_that_goes_at_once() {
     assert!(object.str_at(stamp).is_some());
     let (kind, _) = watch.next().await.unwrap();
     assert_eq!(kind, "DELETED");
+}
+
+/// What is not gone yet is accepted, for whoever asks so.
+#[tokio::test]
+async fn what_waits_for_its_dependents() {
+    let server = Server::start().await;
+    let local = server.local();
+    let held = json!({"finalizers": ["example.com/hold"]});
+    local.create(MAPS, &map(&held)).await.unwrap();
+    let path = format!("{MAPS}/a");
+    for (options, want) in [
+        (json!({"orphanDependents": false}), 202),
+        (json!({"propagationPolicy": "Background"}), 200),
+    ] {
+        let (code, _, _) = ask(&server, "DELETE", &path, JSON, &options).await;
+        assert_eq!(code, want, "{options:?}");
+    }
 }

@@ -24,7 +24,9 @@ pub(crate) fn decode(
 ) -> Result<Value, Status> {
     let mut object = parse(resource, bytes)?;
     if !bytes.starts_with(resource.head.as_bytes()) {
+        from_rest(resource, &mut object);
         to_version(resource, &mut object, &resource.group, &resource.version)?;
+        arrived(resource, &mut object);
         if bytes.starts_with(PROTOBUF) {
             // kube-apiserver leaves some defaults to whoever reads.
             crate::strategy::default(resource, &mut object)?;
@@ -47,6 +49,23 @@ pub(crate) fn decode(
         _ => 2,
     });
     Ok(object)
+}
+
+/// Before it leaves the version that it is stored in.
+fn from_rest(resource: &Resource, object: &mut Value) {
+    let (group, version) = &resource.stored;
+    if let Some(custom) = &resource.custom
+        && object.str_at(&["apiVersion"]) == Some(&*meta::gvk::api_version(group, version))
+    {
+        crate::structural::complete_stored(custom, object);
+    }
+}
+
+/// At the version asked for, from another.
+fn arrived(resource: &Resource, object: &mut Value) {
+    if let Some(custom) = &resource.custom {
+        crate::structural::prune(custom, object);
+    }
 }
 
 /// The object as it rests.
@@ -75,13 +94,18 @@ pub(crate) async fn ahead(
     let mut others: Vec<_> = all
         .filter(|it| !it.value.starts_with(resource.head.as_bytes()))
         .collect();
-    let objects = others.iter().map(|it| parse(resource, &it.value));
+    let objects = others.iter().map(|it| {
+        let mut object = parse(resource, &it.value)?;
+        from_rest(resource, &mut object);
+        Ok(object)
+    });
     let objects: Vec<Value> = objects.collect::<Result<_, _>>()?;
     if objects.is_empty() {
         return Ok(entries);
     }
     let converted = webhook.all(objects, &resource.api_version()).await?;
-    for (entry, object) in others.iter_mut().zip(converted) {
+    for (entry, mut object) in others.iter_mut().zip(converted) {
+        arrived(resource, &mut object);
         let value = json::to_vec(&object).into();
         **entry = Arc::new(Entry {
             key: entry.key.clone(),
@@ -97,6 +121,9 @@ pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Statu
     let mut object = object.clone();
     let (group, version) = &resource.stored;
     to_version(resource, &mut object, group, version)?;
+    if let Some(custom) = &resource.custom {
+        crate::structural::complete_stored(custom, &mut object);
+    }
     crate::object::forget_version(&mut object);
     order(resource, &mut object);
     // A copy of just this length: what rests in the store keeps no spare room.

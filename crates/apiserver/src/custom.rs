@@ -22,6 +22,8 @@ pub struct Custom {
     pub columns: Columns,
     /// As it is written, without what all objects have.
     pub schema: Option<Schema>,
+    /// That of the version that is stored, if it is another.
+    pub stored: Option<Schema>,
     /// When the definition last changed: what was written after that has this schema's defaults.
     pub since: Revision,
     /// JSON paths of `spec.replicas`, `status.replicas` and the selector.
@@ -220,6 +222,7 @@ fn resource(
         definition: definition_name.to_owned(),
         columns,
         schema: own,
+        stored: stored_schema(definition, stored).filter(|_| stored != version_name),
         since,
         scale,
         selectable: selectable.map(str::to_owned).collect(),
@@ -257,6 +260,14 @@ fn resource(
         row: Arc::new(row),
         series: RowSeries::default(),
     }
+}
+
+fn stored_schema(definition: &Value, stored: &str) -> Option<schema::Schema> {
+    let versions = definition.at(&["spec", "versions"])?.as_array()?;
+    let version = versions
+        .iter()
+        .find(|it| it.str_at(&["name"]) == Some(stored))?;
+    crate::structural::schema(version.at(&["schema", "openAPIV3Schema"])?)
 }
 
 /// Whether a condition holds.

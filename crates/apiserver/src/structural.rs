@@ -44,6 +44,23 @@ pub(crate) fn default(custom: &Custom, object: &mut Value) -> Result<(), Status>
         .map_err(|error| Status::bad_request(error.to_string()))
 }
 
+/// What rests is as complete as the version says that it rests in, if that is another.
+pub(crate) fn complete_stored(custom: &Custom, object: &mut Value) {
+    let Some(schema) = custom.stored.as_ref().filter(|_| !custom.preserve_unknown) else {
+        return;
+    };
+    schema::prune(schema.place(), object);
+    structural::drop_nulls(schema.place(), object);
+    structural::default(schema.place(), object);
+}
+
+/// What became of an object of another version has what this one knows.
+pub(crate) fn prune(custom: &Custom, object: &mut Value) {
+    if let Some(schema) = custom.schema.as_ref().filter(|_| !custom.preserve_unknown) {
+        schema::prune(schema.place(), object);
+    }
+}
+
 pub(crate) fn validate(
     resource: &Resource,
     custom: &Custom,

@@ -245,3 +245,39 @@ async fn things_are_text() {
     let (code, _, body) = get(&format!("{protobuf},{JSON}")).await;
     assert_eq!((code, body.str_at(&["kind"])), (200, Some("Thing")));
 }
+
+/// Each version knows its own fields: what comes from another has no more, and what rests has its defaults.
+#[tokio::test]
+async fn things_have_the_fields_of_their_version() {
+    let server = Server::start().await;
+    let local = server.local();
+    let with = |name: &str, storage: bool, own: &str| {
+        let mut version = version(name, storage);
+        let fields = version.as_object_mut().expect("an object");
+        let mut known = json::Object::new();
+        known.insert("both", json!({"type": "string"}));
+        known.insert(own, json!({"type": "string", "default": "given"}));
+        let spec = json!({"type": "object", "properties": known});
+        let schema = json!({"type": "object", "properties": {"spec": spec}});
+        fields.insert("schema", json!({"openAPIV3Schema": schema}));
+        fields.remove("subresources");
+        version
+    };
+    let versions = json!([(with("v1", true, "old")), (with("v2", false, "new"))]);
+    local
+        .create(DEFINITIONS, &definition(&versions))
+        .await
+        .unwrap();
+    let new = "/apis/example.com/v2/namespaces/default/things";
+    let mut made = thing("t", &json!({"both": "x", "new": "y"}));
+    let fields = made.as_object_mut().expect("an object");
+    fields.insert("apiVersion", "example.com/v2");
+    local.create(new, &made).await.unwrap();
+    let spec = async |path: String| {
+        let found = local.get(&path).await.unwrap();
+        found.get("spec").cloned().unwrap_or_default()
+    };
+    let old = json!({"both": "x", "old": "given"});
+    assert_eq!(spec(format!("{THINGS}/t")).await, old);
+    assert_eq!(spec(format!("{new}/t")).await, json!({"both": "x"}));
+}

@@ -164,7 +164,9 @@ impl Target {
         } else {
             String::new()
         };
-        let query = timeout.map(|it| format!("?timeout={}s", it.as_secs().max(1)));
+        // A part of a second counts as one.
+        let seconds = timeout.map(|it| it.as_secs() + u64::from(it.subsec_nanos() > 0));
+        let query = seconds.map(|it| format!("?timeout={}s", it.max(1)));
         format!("https://{host}{port}{path}{}", query.unwrap_or_default())
     }
 

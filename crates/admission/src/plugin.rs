@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use auth::User;
 use json::Value;
@@ -50,6 +50,8 @@ pub struct Request<'a> {
     pub old: Option<&'a Value>,
     pub lookup: &'a dyn Lookup,
     pub kinds: &'a dyn Kinds,
+    /// When whoever sent it stops waiting.
+    pub deadline: Option<Instant>,
 }
 
 impl Request<'_> {

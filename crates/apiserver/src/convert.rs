@@ -183,8 +183,13 @@ fn order_metadata(object: &mut Value) {
 pub(crate) fn to_protobuf(value: &Value) -> Result<Bytes, Status> {
     let refused = || Status::not_acceptable(&["application/json", "application/yaml"]);
     let gvk = meta::object::gvk(value).map_err(Status::internal)?;
+    // An old name of the same type.
+    let version = match (&*gvk.group, &*gvk.version, &*gvk.kind) {
+        ("meta.k8s.io", "v1beta1", "PartialObjectMetadata") => "v1",
+        (_, version, _) => version,
+    };
     let schema = schema::builtin()
-        .kind(&gvk.group, &gvk.version, &gvk.kind)
+        .kind(&gvk.group, version, &gvk.kind)
         .ok_or_else(refused)?;
     let encoded = schema::protobuf::encode_object(schema.place(), value);
     encoded.map(Into::into).map_err(|_| refused())

@@ -106,13 +106,20 @@ pub(crate) fn object(
         object = json::Object::new().into();
     }
     check_kind(&mut object, body, expected)?;
-    finish(
-        object,
-        strict,
-        format != Format::Protobuf,
-        validation,
-        expected,
-    )
+    let origin = match format {
+        Format::Protobuf => Origin::Protobuf,
+        Format::Json | Format::Yaml => Origin::Text,
+    };
+    finish(object, strict, origin, validation, expected)
+}
+
+/// Where an object comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Text,
+    /// Has fields of its type only.
+    Protobuf,
+    Patch,
 }
 
 /// The same for an object that a patch has made, or a patch that is an object. A refusal says why, and no more.
@@ -124,17 +131,16 @@ pub(crate) fn patched(
 ) -> Result<Decoded, Status> {
     let said = said(&object).map_err(Status::bad_request)?;
     belongs(&mut object, said, expected)?;
-    finish(object, strict, true, validation, expected)
+    finish(object, strict, Origin::Patch, validation, expected)
 }
 
 fn finish(
     mut object: Value,
     mut strict: Vec<String>,
-    typed: bool,
+    origin: Origin,
     validation: Validation,
     expected: &Expected<'_>,
 ) -> Result<Decoded, Status> {
-    let before = object.clone();
     if let Some(custom) = expected.custom {
         let unknown = structural::read(custom, &mut object).map_err(|error| {
             let text = error.to_string();
@@ -148,9 +154,18 @@ fn finish(
                 .map(|path| format!("unknown field \"{path}\"")),
         );
     } else if let Some(schema) = expected.schema
-        && typed
+        && origin != Origin::Protobuf
     {
-        strict.extend(schema::unknown(schema.place(), &object));
+        let unknown = schema::unknown(schema.place(), &object);
+        if origin == Origin::Text {
+            // What is below an unknown field is not looked at.
+            strict.retain(|it| !unknown.iter().any(|unknown| is_within(it, unknown)));
+        }
+        strict.extend(unknown);
+        // A patch was read before what it has made.
+        if origin == Origin::Text && strict.len() > 1 {
+            in_document_order(&object, &mut strict);
+        }
         schema::check_types(schema.place(), &object)
             .map_err(|error| decode_failed(expected.kind, &error.0))?;
         schema::prune(schema.place(), &mut object);
@@ -164,9 +179,6 @@ fn finish(
         {
             metadata.insert("managedFields", vec![json::Object::new().into()]);
         }
-    }
-    if strict.len() > 1 && expected.custom.is_none() {
-        in_document_order(&before, &mut strict);
     }
     let warnings = self::strict(strict, validation, expected)?;
     Ok(Decoded { object, warnings })
@@ -202,8 +214,19 @@ fn lines(found: String) -> Vec<String> {
     }
 }
 
+/// The field that a text of ours is about.
+fn path_in(text: &str) -> &str {
+    text.split('"').nth(1).unwrap_or_default()
+}
+
+/// Whether what one text is about is, or is a part of, what the other is about.
+pub(crate) fn is_within(text: &str, outer: &str) -> bool {
+    let rest = path_in(text).strip_prefix(path_in(outer));
+    !text.starts_with(YAML) && rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
+}
+
 /// Upstream tells of fields as it comes upon them.
-fn in_document_order(object: &Value, found: &mut [String]) {
+pub(crate) fn in_document_order(object: &Value, found: &mut [String]) {
     fn walk(value: &Value, path: &mut String, ranks: &mut HashMap<String, usize>) {
         let length = path.len();
         match value {
@@ -232,10 +255,10 @@ fn in_document_order(object: &Value, found: &mut [String]) {
     let mut ranks = HashMap::new();
     walk(object, &mut String::new(), &mut ranks);
     found.sort_by_key(|text| {
-        let path = text.split('"').nth(1).unwrap_or_default();
-        // What is wrong with YAML or with a patch comes before any field.
-        let is_first = text.starts_with(YAML) || text.starts_with("json patch ");
-        (!is_first, ranks.get(path).copied().unwrap_or(usize::MAX))
+        // What is wrong with YAML comes before any field.
+        let is_yaml = text.starts_with(YAML);
+        let rank = ranks.get(path_in(text)).copied();
+        (!is_yaml, rank.unwrap_or(usize::MAX))
     });
 }
 

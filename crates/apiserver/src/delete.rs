@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use admission::{Admitting, Operation};
 use bytes::Bytes;
-use http::Response;
+use http::{Response, StatusCode};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::options::{DeleteOptions, Propagation, Query};
@@ -24,8 +24,6 @@ use crate::{allocate, clock, convert, failure, join, object, respond, strategy, 
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
-/// How often a deletion is tried again on an object that others change meanwhile.
-const RETRIES: usize = 8;
 /// How many objects of a collection are deleted at the same time.
 const TOGETHER: usize = 64;
 
@@ -55,7 +53,14 @@ pub(crate) async fn one(
                     remove them or set propagationPolicy=Orphan to suppress this warning";
         ask.warnings.add([text.to_owned()]);
     }
-    Ok(respond::ok(accepted.format.content_type(), body))
+    // Only to whom asks in this old way, as upstream.
+    let code = if !deleted.gone && options.orphan_dependents == Some(false) {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::OK
+    };
+    let media = accepted.format.content_type();
+    Ok(respond::with_code(code, media, body))
 }
 
 pub(crate) async fn collection(
@@ -156,7 +161,8 @@ pub(crate) async fn delete(
     let resource = &write.ask.resource;
     let key = resource.key(&write.ask.info.namespace, name);
     let mut options = options.clone();
-    for _ in 0..RETRIES {
+    // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
+    loop {
         let storage = traced::storage("Get etcd3");
         let snapshot = write.api.latest().await?;
         let entry = snapshot.get(key.as_bytes()).cloned();
@@ -172,7 +178,9 @@ pub(crate) async fn delete(
         let mut admitting = Admitting::default();
         if !matches!(write.seen, Seen::Nothing) {
             let gvr = resource.gvr();
-            let request = write.request(Operation::Delete, &gvr, name, Some(&live));
+            // One of many is not named, as upstream.
+            let named = &write.ask.info.name;
+            let request = write.request(Operation::Delete, &gvr, named, Some(&live));
             write.admit(&request, &mut admitting).await?;
             write.validate(&request, &mut admitting).await?;
         }
@@ -239,8 +247,6 @@ pub(crate) async fn delete(
             Err(error) => return Err(failure::of_store(&error)),
         }
     }
-    let text = "the object has been modified; please apply your changes to the latest version and try again";
-    Err(Status::conflict(&resource.group_resource(), name, text))
 }
 
 /// An object that is not gone yet is updated.

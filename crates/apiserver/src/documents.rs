@@ -12,7 +12,7 @@ use telemetry::trace::Role;
 
 use crate::body::Body;
 use crate::catalog::Group;
-use crate::negotiate::{Accepted, Format};
+use crate::negotiate::{Accepted, Format, Offer};
 use crate::pipeline::Api;
 use crate::request::Query;
 use crate::{debug_traces, discovery, health, openapi, respond, show, traced};
@@ -132,7 +132,7 @@ fn only(request: &Request<'_>, media: &str) -> Result<(), Status> {
 
 /// A document that is shown in any format that objects are shown in.
 pub fn objects(request: &Request<'_>, value: &Value) -> Result<Response<Body>, Status> {
-    let accepted = respond::of_headers(request.headers, request.query, false)?;
+    let accepted = respond::of_headers(request.headers, request.query, Offer::PLAIN)?;
     // Discovery has no protobuf of ours; whoever asks for it takes JSON too.
     let accepted = match accepted.format {
         Format::Protobuf => Accepted {

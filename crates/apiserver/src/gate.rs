@@ -11,7 +11,7 @@ use meta::gvk::GroupResource;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::metrics::{Authenticated, Tally};
-use crate::pipeline::{Api, Caller, Settings};
+use crate::pipeline::{Api, Ask, Caller, Settings};
 use crate::request::{RequestInfo, Verb};
 
 /// Places for requests that are served at the same time.
@@ -125,6 +125,16 @@ impl Api {
         }
         self.authorizer.authorize(attributes).await
     }
+}
+
+/// The same done by another verb.
+pub(crate) fn by<'a>(ask: &'a Ask<'_>, verb: Verb) -> Attributes<'a> {
+    let info = ask.info;
+    Attributes::resource(ask.user, verb.as_str(), &info.group, &info.resource)
+        .version(&info.version)
+        .subresource(&info.subresource)
+        .namespace(&info.namespace)
+        .name(&info.name)
 }
 
 fn judged(attributes: &Attributes<'_>, decision: &Decision) -> Result<(), Status> {

@@ -19,6 +19,15 @@ pub(crate) fn update(write: &Write<'_>, live: Option<&Value>, new: &mut Value) {
     let _ = merge::update(&context, new, &write.options.field_manager, &clock::now());
 }
 
+pub(crate) fn fields(object: &Value) -> Option<&Value> {
+    object.at(&["metadata", "managedFields"])
+}
+
+/// Whether it can be read who owns what.
+pub(crate) fn check(object: &Value) -> Result<(), String> {
+    merge::managed::decode(fields(object)).map(|_| ())
+}
+
 /// The live object with the patch applied.
 pub(crate) fn apply(
     write: &Write<'_>,

@@ -50,10 +50,29 @@ struct Clause<'a> {
     parameters: Vec<(&'a str, &'a str)>,
 }
 
+/// What a path has to offer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    /// Tables and metadata.
+    pub views: bool,
+    /// Whole objects as protobuf: custom ones have no such form.
+    pub protobuf: bool,
+}
+
+impl Offer {
+    /// Any object of ours in any format.
+    pub(crate) const PLAIN: Self = Self {
+        views: false,
+        protobuf: true,
+    };
+    pub(crate) const VIEWS: Self = Self {
+        views: true,
+        protobuf: true,
+    };
+}
+
 /// The first clause that we can answer, best quality first. `None` if there is none.
-///
-/// `views` says whether tables and metadata are offered here.
-pub(crate) fn accept(header: Option<&str>, views: bool) -> Option<Accepted> {
+pub(crate) fn accept(header: Option<&str>, offer: Offer) -> Option<Accepted> {
     let header = header.map(str::trim).filter(|header| !header.is_empty());
     let Some(header) = header else {
         return Some(plain(Format::Json));
@@ -64,7 +83,7 @@ pub(crate) fn accept(header: Option<&str>, views: bool) -> Option<Accepted> {
         let specific = wildcards(a.media).cmp(&wildcards(b.media));
         b.quality.total_cmp(&a.quality).then(specific)
     });
-    clauses.iter().find_map(|clause| take(clause, views))
+    clauses.iter().find_map(|clause| take(clause, offer))
 }
 
 /// Whether some clause names a format of ours, whatever view of the object it asks for.
@@ -115,35 +134,48 @@ fn wildcards(media: &str) -> usize {
     media.matches('*').count()
 }
 
-fn take(clause: &Clause<'_>, views: bool) -> Option<Accepted> {
+fn take(clause: &Clause<'_>, offer: Offer) -> Option<Accepted> {
     let format = format(clause.media)?;
     let get = |name: &str| {
         let found = clause.parameters.iter().find(|(key, _)| *key == name);
         found.map(|(_, value)| *value)
     };
-    let pretty = get("pretty") == Some("1");
-    let view = match get("as") {
-        None | Some("") => View::Whole,
-        Some(what) => {
-            let version = match (get("g"), get("v")) {
-                (Some("meta.k8s.io"), Some("v1")) => "v1",
-                (Some("meta.k8s.io"), Some("v1beta1")) => "v1beta1",
-                _ => return None,
-            };
-            match what {
-                _ if !views => return None,
-                "Table" => View::Table(version),
-                "PartialObjectMetadata" => View::Metadata(version),
-                "PartialObjectMetadataList" => View::MetadataList(version),
-                _ => return None,
-            }
+    let streams = match get("stream") {
+        None | Some("") => true,
+        Some(schema) => schema == "watch" && format != Format::Yaml,
+    };
+    if !streams || !matches!(get("sv"), None | Some("" | "v1")) {
+        return None;
+    }
+    let asked = (get("as"), get("g"), get("v"));
+    let view = match asked {
+        (None, None, None) if format == Format::Protobuf && !offer.protobuf => return None,
+        (None, None, None) => View::Whole,
+        (Some(what), Some("meta.k8s.io"), Some(version)) if offer.views => {
+            view(what, version, format)?
         }
+        _ => return None,
     };
     Some(Accepted {
         format,
         view,
-        pretty,
+        pretty: get("pretty") == Some("1"),
     })
+}
+
+fn view(what: &str, version: &str, format: Format) -> Option<View> {
+    let version = match version {
+        "v1" => "v1",
+        "v1beta1" => "v1beta1",
+        _ => return None,
+    };
+    match what {
+        // Cells have any type, which protobuf has not.
+        "Table" if format != Format::Protobuf => Some(View::Table(version)),
+        "PartialObjectMetadata" => Some(View::Metadata(version)),
+        "PartialObjectMetadataList" => Some(View::MetadataList(version)),
+        _ => None,
+    }
 }
 
 /// Whether a client is a person with a browser or curl, to whom kube-apiserver shows indented JSON.
@@ -164,7 +196,10 @@ mod tests {
     #[test]
     fn the_best_clause_that_we_know_wins() {
         let kubectl = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
-        let read = |header, views| accept(Some(header), views).map(|it| (it.format, it.view));
+        let read = |header, views| {
+            let offer = if views { Offer::VIEWS } else { Offer::PLAIN };
+            accept(Some(header), offer).map(|it| (it.format, it.view))
+        };
         let cases = [
             ("", true, Some((Format::Json, View::Whole))),
             ("*/*", true, Some((Format::Json, View::Whole))),
@@ -192,9 +227,41 @@ mod tests {
                 Some((Format::Json, View::MetadataList("v1"))),
             ),
             ("application/json;as=Other;g=meta.k8s.io;v=v1", true, None),
+            ("application/json;g=meta.k8s.io;v=v1", true, None),
+            ("application/json;as=", true, None),
+            (
+                "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1",
+                true,
+                None,
+            ),
+            (
+                "application/json;stream=watch",
+                true,
+                Some((Format::Json, View::Whole)),
+            ),
+            ("application/yaml;stream=watch", true, None),
+            ("application/json;stream=other", true, None),
+            ("application/json;sv=v2", true, None),
         ];
         for (header, views, want) in cases {
             assert_eq!(read(header, views), want, "{header}");
         }
+    }
+
+    #[test]
+    fn custom_objects_come_as_protobuf_by_their_metadata_only() {
+        let read = |header| {
+            let offer = Offer {
+                views: true,
+                protobuf: false,
+            };
+            accept(Some(header), offer).map(|it| it.format)
+        };
+        let protobuf = "application/vnd.kubernetes.protobuf";
+        assert_eq!(read(protobuf), None);
+        let both = format!("{protobuf},application/json");
+        assert_eq!(read(&both), Some(Format::Json));
+        let metadata = format!("{protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+        assert_eq!(read(&metadata), Some(Format::Protobuf));
     }
 }

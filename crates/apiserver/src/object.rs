@@ -189,6 +189,21 @@ pub(crate) fn distinct_owners(object: &mut Value) -> Vec<String> {
     twice
 }
 
+/// Who owns which field.
+pub(crate) fn set_managers(object: &mut Value, managers: Option<Value>) {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    match (metadata, managers) {
+        (Some(metadata), Some(managers)) => drop(metadata.insert("managedFields", managers)),
+        (Some(metadata), None) => drop(metadata.remove("managedFields")),
+        (None, _) => {}
+    }
+}
+
+/// Who owns which field is not kept.
+pub(crate) fn forget_managers(object: &mut Value) {
+    set_managers(object, None);
+}
+
 pub(crate) fn forget_version(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");

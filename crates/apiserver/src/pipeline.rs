@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
 use http::request::Parts;
@@ -57,6 +57,8 @@ pub struct Ask<'a> {
     pub headers: &'a HeaderMap,
     pub method: &'a Method,
     pub warnings: &'a Warnings,
+    /// When it is answered, with whatever there is. What streams has none.
+    pub deadline: Option<Instant>,
 }
 
 impl Api {
@@ -224,8 +226,9 @@ impl Api {
             headers: &parts.headers,
             method: &parts.method,
             warnings: &warnings,
+            deadline: (resource.verb != Verb::Watch).then(|| Instant::now() + deadline),
         };
-        Ok(self.act(&ask, body, deadline, tally).await)
+        Ok(self.act(&ask, body, tally).await)
     }
 
     /// Has the verb answer, within its time.
@@ -233,22 +236,23 @@ impl Api {
         self: &Arc<Self>,
         ask: &Ask<'_>,
         body: RequestBody,
-        deadline: Duration,
         tally: &mut Tally,
     ) -> Response<Body> {
         tally.series = self.metrics.requests.resource(ask);
         if tally.deprecated && tally.series.is_some() {
             self.metrics.requests.deprecated(ask);
         }
-        let mut response = if ask.info.verb == Verb::Watch {
-            verbs::answer(self, ask, body).await
-        } else {
-            let answered = tokio::time::timeout(deadline, verbs::answer(self, ask, body));
-            answered.await.unwrap_or_else(|_| {
-                self.metrics.requests.timed_out(ask);
-                let text = "request did not complete within the allotted timeout";
-                respond::failed(&Status::timeout(text, 0), ask.headers, ask.query)
-            })
+        let mut response = match ask.deadline {
+            None => verbs::answer(self, ask, body).await,
+            Some(deadline) => {
+                let work = verbs::answer(self, ask, body);
+                let answered = tokio::time::timeout_at(deadline.into(), work);
+                answered.await.unwrap_or_else(|_| {
+                    self.metrics.requests.timed_out(ask);
+                    let text = "request did not complete within the allotted timeout";
+                    respond::failed(&Status::timeout(text, 0), ask.headers, ask.query)
+                })
+            }
         };
         let warnings = ask.warnings.take();
         tally.waited = ask.warnings.waited();
@@ -379,6 +383,7 @@ impl Ask<'_> {
             headers: self.headers,
             method: self.method,
             warnings: self.warnings,
+            deadline: self.deadline,
         }
     }
 

@@ -8,7 +8,7 @@ use telemetry::trace::Role;
 
 use crate::body::Body;
 use crate::catalog::Resource;
-use crate::negotiate::{self, Accepted, FORMATS, Format, View};
+use crate::negotiate::{self, Accepted, FORMATS, Format, Offer, View};
 use crate::pipeline::Ask;
 use crate::request::Query;
 use crate::traced;
@@ -42,7 +42,8 @@ pub(crate) fn refused(status: &Status, headers: &HeaderMap, query: &Query) -> Re
 }
 
 fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Response<Body> {
-    let accepted = text(headers, &ACCEPT).and_then(|header| negotiate::accept(Some(header), false));
+    let header = text(headers, &ACCEPT);
+    let accepted = header.and_then(|it| negotiate::accept(Some(it), Offer::PLAIN));
     let accepted = Accepted {
         view: View::Whole,
         pretty: negotiate::wants_pretty(query.get("pretty"), text(headers, &USER_AGENT)),
@@ -64,7 +65,11 @@ fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Res
 
 /// What the client takes of objects, or the refusal that lists what there is.
 pub(crate) fn accept(ask: &Ask<'_>, views: bool) -> Result<Accepted, Status> {
-    of_headers(ask.headers, ask.query, views)
+    let offer = Offer {
+        views,
+        protobuf: ask.resource.custom.is_none(),
+    };
+    of_headers(ask.headers, ask.query, offer)
 }
 
 /// Metadata is asked for by another name of a list than of an object.
@@ -102,10 +107,10 @@ pub(crate) fn go_type(resource: &Resource, list: bool) -> String {
 pub(crate) fn of_headers(
     headers: &HeaderMap,
     query: &Query,
-    views: bool,
+    offer: Offer,
 ) -> Result<Accepted, Status> {
     let header = text(headers, &ACCEPT);
-    let mut accepted = negotiate::accept(header, views).ok_or_else(|| match header {
+    let mut accepted = negotiate::accept(header, offer).ok_or_else(|| match header {
         Some(header) if !negotiate::names_format(header) => unrepresentable(FORMATS),
         _ => Status::not_acceptable(FORMATS),
     })?;
@@ -133,8 +138,8 @@ pub(crate) fn accept_stream(ask: &Ask<'_>) -> Result<Accepted, Status> {
     accepted.pretty = false;
     if accepted.format == Format::Yaml {
         return Err(Status::not_acceptable(&[
-            "application/json",
-            "application/vnd.kubernetes.protobuf",
+            "application/json;stream=watch",
+            "application/vnd.kubernetes.protobuf;stream=watch",
         ]));
     }
     Ok(accepted)

@@ -20,11 +20,16 @@ pub(crate) fn read(custom: &Custom, object: &mut Value) -> Result<Vec<String>, E
         return Ok(Vec::new());
     };
     let place = schema.place();
-    let mut unknown = structural::coerce(&Path::root(), place, object, true, false)?;
+    let coerced = structural::coerce(&Path::root(), place, object, true, false)?;
+    // Objects in the object are read last.
+    let is_own = |path: &String| path.starts_with("metadata.");
+    let (mut unknown, inner): (Vec<_>, Vec<_>) = coerced.into_iter().partition(is_own);
     if custom.preserve_unknown {
+        unknown.extend(inner);
         return Ok(unknown);
     }
     unknown.extend(schema::unknown_paths(place, object));
+    unknown.extend(inner);
     schema::prune(place, object);
     structural::drop_nulls(place, object);
     structural::default(place, object);

@@ -28,6 +28,10 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
         return Err(documents::no_resource());
     };
     verbs::check_name(&ask.info.name)?;
+    if name == "proxy" && verbs::exists(ask) {
+        // By whatever method: it is for another server.
+        return Ok(());
+    }
     let verb = match ask.info.verb {
         Verb::Get => Allowed::Get,
         Verb::Create => Allowed::Create,
@@ -37,7 +41,7 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
         _ if ask.info.rest.is_empty() => return Err(verbs::not_allowed()),
         _ => return Err(documents::no_resource()),
     };
-    let ends = name == "proxy" || ask.info.rest.is_empty() || ask.resource.custom.is_some();
+    let ends = ask.info.rest.is_empty() || ask.resource.custom.is_some();
     if !ends || !verbs::exists(ask) {
         return Err(documents::no_resource());
     }

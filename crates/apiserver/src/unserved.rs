@@ -53,6 +53,7 @@ pub(crate) async fn delete_all(
             headers: &HeaderMap::new(),
             method: &Method::DELETE,
             warnings: &Warnings::default(),
+            deadline: None,
         };
         let mut write = Write::new(api, &ask, Options::default());
         write.seen = Seen::Nothing;

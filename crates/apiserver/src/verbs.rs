@@ -195,6 +195,10 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     respond::fits(ask, accepted, false)?;
     let include = Include::of(ask.query, accepted)?;
+    if ask.query.flag("export") {
+        let text = "the export parameter, deprecated since v1.14, is no longer supported";
+        return Err(Status::bad_request(text));
+    }
     let asked = object::asked_version(ask.query.get("resourceVersion").unwrap_or_default())?;
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     trace::event("About to Get from storage");
@@ -340,33 +344,31 @@ pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, S
 /// What the query of a write says, checked.
 pub(crate) fn write_options(ask: &Ask<'_>, kind: &'static str) -> Result<Options, Status> {
     let query = Query(ask.query.pairs());
-    let (dry_run, manager, force) = match kind {
+    let (dry_run, manager) = match kind {
         "PatchOptions" => {
             let apply = crate::patch::Kind::of(ask)? == crate::patch::Kind::Apply;
             let options = PatchOptions::from_query(&query, apply)?;
-            (
-                options.dry_run,
-                options.field_manager,
-                options.force == Some(true),
-            )
+            (options.dry_run, options.field_manager)
         }
         "UpdateOptions" => {
             let options = CreateOptions::from_update_query(&query)?;
-            (options.dry_run, options.field_manager, false)
+            (options.dry_run, options.field_manager)
         }
         _ => {
             let options = CreateOptions::from_query(&query)?;
-            (options.dry_run, options.field_manager, false)
+            (options.dry_run, options.field_manager)
         }
     };
     let mut value = Object::new();
-    value.insert("kind", kind);
+    // What a patch does is an update to admission.
+    let seen_as = match kind {
+        "PatchOptions" => "UpdateOptions",
+        other => other,
+    };
+    value.insert("kind", seen_as);
     value.insert("apiVersion", "meta.k8s.io/v1");
     if dry_run {
         value.insert("dryRun", json!(["All"]));
-    }
-    if force {
-        value.insert("force", true);
     }
     if !manager.is_empty() {
         value.insert("fieldManager", &manager);

@@ -20,7 +20,7 @@ use crate::catalog::Resource;
 use crate::metrics::Operation as Stored;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
-use crate::{convert, object, respond, traced};
+use crate::{convert, managed, object, respond, traced};
 
 /// When owners were found that are named twice: a patch is looked at no sooner.
 const ADMITTED: &str = " after mutating admission happens";
@@ -107,6 +107,14 @@ pub(crate) struct Changed {
     pub exact: bool,
 }
 
+impl Changed {
+    /// Nobody is to own any field of it.
+    fn untrack(&mut self) {
+        object::forget_managers(&mut self.object);
+        self.managed = true;
+    }
+}
+
 /// Nobody touched it: it has its defaults still.
 fn is_same(before: &Value, after: &Value) -> bool {
     let (before, after) = (before.as_object(), after.as_object());
@@ -152,9 +160,25 @@ impl<'a> Write<'a> {
         if self.ask.info.verb == Verb::Patch {
             trace::handler_event("About to check admission control");
         }
+        let before = admitting.object.clone();
         let done = self.api.admission.admit(request, admitting).await;
         self.gather(admitting);
+        if !is_same(&before, &admitting.object) {
+            self.keep_managers(&before, &mut admitting.object);
+        }
         done
+    }
+
+    /// A webhook that makes nonsense of who owns which field has not done so.
+    fn keep_managers(&self, before: &Value, object: &mut Value) {
+        let Err(why) = managed::check(object) else {
+            return;
+        };
+        object::set_managers(object, managed::fields(before).cloned());
+        self.ask.warnings.add([format!(
+            ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated \
+             mutating admission controller; please fix your requests: {why}"
+        )]);
     }
 
     pub(crate) async fn validate(
@@ -248,6 +272,7 @@ impl<'a> Write<'a> {
             old,
             lookup: &**self.api,
             kinds: &**self.api,
+            deadline: self.ask.deadline,
         }
     }
 

@@ -150,6 +150,10 @@ impl Status {
         self.reason == Reason::Conflict
     }
 
+    pub fn is_too_large(&self) -> bool {
+        self.reason == Reason::RequestEntityTooLarge
+    }
+
     pub fn is_already_exists(&self) -> bool {
         self.reason == Reason::AlreadyExists
     }

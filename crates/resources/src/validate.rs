@@ -44,6 +44,7 @@ use meta::field::Error;
 
 use errors::Errors;
 use field::Field;
+pub(crate) use webhooks::{STATIC_NAMES, STATIC_SUFFIX};
 
 /// The rules of one kind.
 #[derive(Clone, Copy)]
@@ -59,6 +60,9 @@ pub fn create(group: &str, version: &str, kind: &str, object: &Value) -> Vec<Err
     let mut e = Errors::default();
     if let Some(rules) = rules(group, kind) {
         (rules.create)(&mut e, &Field::root(object));
+    }
+    if group == "admissionregistration.k8s.io" {
+        webhooks::not_static(&mut e, &Field::root(object).child("metadata").child("name"));
     }
     list(group, e)
 }

@@ -22,35 +22,42 @@ pub fn with_object_meta(schema: &Schema) -> Schema {
         let mut copied = HashMap::new();
         import(&it.arena, it.root, &mut nodes, &mut copied)
     });
-    let root = &mut nodes[schema.root.0 as usize];
-    let mut fields = match std::mem::take(&mut root.shape) {
-        Shape::Object { fields, .. } => fields,
-        _ => Vec::new(),
-    };
-    fields.retain(|field| !matches!(&*field.name, "apiVersion" | "kind" | "metadata"));
     let own = [
         ("apiVersion", Some(string)),
         ("kind", Some(string)),
         ("metadata", metadata),
     ];
-    for (name, node) in own {
-        if let Some(node) = node {
-            fields.push(Field {
-                name: name.into(),
-                node,
-                required: false,
-            });
+    let own = own.map(|(name, node)| {
+        node.map(|node| Field {
+            name: name.into(),
+            node,
+            required: false,
+        })
+    });
+    let root = &mut nodes[schema.root.0 as usize];
+    root.rules = None::<Arc<Rules>>;
+    add_to(root, own.iter().flatten());
+    // So have objects in it.
+    for node in &mut nodes {
+        if node.embedded && matches!(node.shape, Shape::Object { .. } | Shape::Any) {
+            add_to(node, own.iter().flatten());
         }
     }
-    root.shape = Shape::Object {
-        fields,
-        map_type: MapType::Granular,
-    };
-    root.rules = None::<Arc<Rules>>;
     Schema {
         arena: Arc::new(Arena { nodes }),
         root: schema.root,
     }
+}
+
+/// They take the place of what the schema says of them.
+fn add_to<'a>(node: &mut Node, own: impl Iterator<Item = &'a Field>) {
+    let (mut fields, map_type) = match std::mem::take(&mut node.shape) {
+        Shape::Object { fields, map_type } => (fields, map_type),
+        _ => (Vec::new(), MapType::Granular),
+    };
+    fields.retain(|field| !matches!(&*field.name, "apiVersion" | "kind" | "metadata"));
+    fields.extend(own.cloned());
+    node.shape = Shape::Object { fields, map_type };
 }
 
 fn push(nodes: &mut Vec<Node>, node: Node) -> NodeId {

@@ -198,3 +198,23 @@ fn kinds_without_protobuf() {
     assert!(has("", "Pod") && has("meta.k8s.io", "PartialObjectMetadataList"));
     assert!(!has("meta.k8s.io", "Table"));
 }
+
+/// Who says what others own in no form that can be read says nothing of it.
+#[test]
+fn sets_of_fields_that_are_none_are_text() {
+    let map = json::json!({
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "managedFields": [{"manager": "m", "fieldsV1": {"f:data": {}}}]},
+    });
+    let schema = schema::builtin().kind("", "v1", "ConfigMap").unwrap();
+    let mut bytes = schema::protobuf::encode_object(schema.place(), &map).unwrap();
+    let (fields, odd) = (br#"{"f:data":{}}"#, br#"{"f:data":{}]"#);
+    let at = bytes.windows(fields.len()).position(|it| it == fields);
+    let at = at.unwrap();
+    bytes[at..at + odd.len()].copy_from_slice(odd);
+    let read = schema::protobuf::decode_object(&bytes).unwrap();
+    let managers = read.at(&["metadata", "managedFields"]).unwrap();
+    let first = &managers.as_array().unwrap()[0];
+    assert_eq!(first.str_at(&["fieldsV1"]), Some(r#"{"f:data":{}]"#));
+}

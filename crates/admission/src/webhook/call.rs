@@ -167,6 +167,12 @@ fn span(invocation: &Invocation<'_>, request: &Request<'_>, uid: &str, mutating:
     span
 }
 
+/// A webhook may take what it says, and no more than is left to the request.
+fn timeout(own: Option<Duration>, deadline: Option<Instant>) -> Option<Duration> {
+    let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
+    own.into_iter().chain(left).min()
+}
+
 async fn ask(
     call: &Call,
     invocation: &Invocation<'_>,
@@ -200,7 +206,8 @@ async fn ask(
     let review: Value = review::request(version, &call.uid, invocation, request, objects);
     let body = json::to_vec(&review).into();
     let failed = |why: String| Failure::nonsense(format!("failed to call webhook: {why}"));
-    let answer = target.post(body, hook.timeout, AGENT, request.lookup).await;
+    let timeout = timeout(hook.timeout, request.deadline);
+    let answer = target.post(body, timeout, AGENT, request.lookup).await;
     let answer = answer.map_err(failed)?;
     trace::event("Request completed");
     let review = review::decode(&answer).map_err(|why| Failure::Calling {

@@ -64,7 +64,10 @@ impl Document {
         let duplicates = duplicates.map(|path| format!("{of}duplicate field \"{path}\""));
         let mut strict: Vec<String> = duplicates.collect();
         if kind == Kind::Json {
-            strict.extend(unknown_in_steps(&parsed.value));
+            let unknown = unknown_in_steps(&parsed.value);
+            strict.retain(|it| !unknown.iter().any(|unknown| decode::is_within(it, unknown)));
+            strict.extend(unknown);
+            decode::in_document_order(&parsed.value, &mut strict);
         }
         Ok(Self {
             kind,

@@ -13,11 +13,13 @@ use telemetry::trace;
 
 use crate::body::Body;
 use crate::pipeline::{Api, Ask};
+use crate::request::Verb;
 use crate::write::{Options, Write};
-use crate::{convert, object, traced};
+use crate::{convert, gate, object, traced};
 
 pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     connect(api, ask).await?;
+    may_create(api, ask).await?;
     if ask.info.subresource == "log" {
         trace::event("About to process Get options");
         trace::event("About to Get from storage");
@@ -84,6 +86,21 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
         }
         _ => Err(unreachable(&format!("node {name}"))),
     }
+}
+
+/// A WebSocket begins with GET: who may only read must not run anything by it.
+async fn may_create(api: &Arc<Api>, ask: &Ask<'_>) -> Result<(), Status> {
+    let runs = ["exec", "attach", "portforward"].contains(&&*ask.info.subresource);
+    if !runs || ask.info.verb == Verb::Create {
+        return Ok(());
+    }
+    let decision = api.authorize(gate::by(ask, Verb::Create)).await;
+    if decision.allowed() {
+        return Ok(());
+    }
+    let resource = ask.resource.group_resource();
+    let name = &ask.info.name;
+    Err(Status::forbidden(&resource, name, &decision.reason))
 }
 
 /// Admission has its say before anything is connected.

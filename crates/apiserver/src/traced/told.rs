@@ -9,7 +9,7 @@ use http_body::Body as _;
 use telemetry::trace::{Attributes, Describe, Description, Role};
 
 use crate::body::Body;
-use crate::negotiate::{self, View};
+use crate::negotiate::{self, Offer, View};
 use crate::pipeline::Caller;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::show;
@@ -243,7 +243,7 @@ impl Told {
         };
         let view = match self.part(Part::Accept) {
             accept if self.code.is_success() && accept.contains("as=") => {
-                negotiate::accept(Some(accept), true).map(|it| it.view)
+                negotiate::accept(Some(accept), Offer::VIEWS).map(|it| it.view)
             }
             _ => None,
         };

@@ -1,6 +1,6 @@
 //! A new object, or what a change makes of nothing.
 
-use admission::{Admitting, Operation};
+use admission::{Admitting, Operation, Request};
 use json::Value;
 use meta::Status;
 use store::{Condition, Txn};
@@ -8,7 +8,8 @@ use telemetry::trace;
 
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
 use crate::metrics::Operation as Stored;
-use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
+use crate::request::Verb;
+use crate::{allocate, convert, failure, gate, guard, managed, object, strategy, traced};
 
 /// How many generated names may turn out to be taken, as upstream.
 const NAMES: usize = 8;
@@ -23,7 +24,7 @@ impl Write<'_> {
     pub(super) async fn make(
         &self,
         mut object: Value,
-        managed: bool,
+        mut managed: bool,
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
@@ -39,10 +40,24 @@ impl Write<'_> {
             match written {
                 Err(status) if status.is_already_exists() && attempt < tries => {}
                 Err(status) if status.is_conflict() && attempt < NAMES => {}
+                // It may fit without what we add to it, unless that was asked for (server-side apply).
+                Err(status) if status.is_too_large() && !managed => {
+                    object::forget_managers(&mut object);
+                    managed = true;
+                }
                 written => return written,
             }
         }
         unreachable!("the last try returns")
+    }
+
+    /// As admission sees them, whatever the verb.
+    fn create_options(&self) -> Value {
+        let mut options = self.options.value.clone();
+        if let Some(options) = options.as_object_mut() {
+            options.insert("kind", "CreateOptions");
+        }
+        options
     }
 
     async fn make_once(
@@ -66,7 +81,11 @@ impl Write<'_> {
         let before = object.clone();
         let mut admitting = Admitting::new(object);
         let gvr = resource.gvr();
-        let request = self.request(Operation::Create, &gvr, &name, None);
+        let options = self.create_options();
+        let request = Request {
+            options: &options,
+            ..self.request(Operation::Create, &gvr, &name, None)
+        };
         self.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
@@ -82,6 +101,10 @@ impl Write<'_> {
         guard::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
         self.ask.warnings.add(warnings);
+        if updating {
+            // Whoever may change what is there may not yet make what is not.
+            self.api.allow(gate::by(self.ask, Verb::Create)).await?;
+        }
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;
         let object = admitting.object;
@@ -90,14 +113,7 @@ impl Write<'_> {
         // Who would have changed it has one already.
         let stores = !updating && !self.options.dry_run;
         let storage = stores.then(|| self.storage("Create etcd3", &key));
-        if object
-            .str_at(&["metadata", "resourceVersion"])
-            .is_some_and(|it| !it.is_empty())
-        {
-            // As late as upstream, where the storage notices.
-            let text = "resourceVersion should not be set on objects to be created";
-            return Err(Status::failure(500, meta::status::Reason::Unknown, text));
-        }
+        check_version(&object)?;
         let value = self.encode(&object)?;
         if self.options.dry_run {
             let read = (!updating).then(|| traced::storage("Get etcd3"));
@@ -152,4 +168,15 @@ impl Write<'_> {
             Err(error) => Err(failure::of_store(&error)),
         }
     }
+}
+
+/// As late as upstream, where the storage notices; what is no version says nothing to it.
+fn check_version(object: &Value) -> Result<(), Status> {
+    let version = object.str_at(&["metadata", "resourceVersion"]);
+    let version = version.and_then(|it| it.parse::<u64>().ok());
+    if version.is_none_or(|it| it == 0) {
+        return Ok(());
+    }
+    let text = "resourceVersion should not be set on objects to be created";
+    Err(Status::failure(500, meta::status::Reason::Unknown, text))
 }

@@ -12,7 +12,7 @@ use crate::metrics::Operation as Stored;
 use crate::request::Verb;
 use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
 
-/// How often a change is tried again on an object that others change meanwhile, when the client named no version.
+/// How often a change is tried again that somebody calls a conflict, when the client named no version.
 const RETRIES: usize = 5;
 
 impl Write<'_> {
@@ -28,6 +28,7 @@ impl Write<'_> {
         let stores = !self.options.dry_run;
         let _storage = stores.then(|| self.storage("GuaranteedUpdate etcd3", &key));
         let mut attempt = 0;
+        let mut tracked = true;
         loop {
             attempt += 1;
             let read = (!stores).then(|| traced::storage("Get etcd3"));
@@ -59,19 +60,29 @@ impl Write<'_> {
                 "Retry value restored"
             });
             let changed = change.apply(Some(&live));
-            let changed = match changed {
+            let mut changed = match changed {
                 // What we compared with may be old.
                 Err(status) if attempt == 1 && status.is_conflict() => continue,
                 changed => changed?,
             };
-            let exact = changed.exact;
+            if !tracked {
+                changed.untrack();
+            }
+            let (exact, managed) = (changed.exact, changed.managed);
             match self.update_once(name, &key, &entry, &live, changed).await {
+                // Somebody was faster, who will be done at some time.
+                Ok(None) if !exact => {}
+                Ok(None) => return Err(self.modified(name)),
+                Ok(Some(written)) => return Ok(written),
                 Err(status) if status.is_conflict() && !exact && attempt <= RETRIES => {}
-                written => return written,
+                // It may fit without what we add to it, unless that was asked for (server-side apply).
+                Err(status) if status.is_too_large() && !managed => tracked = false,
+                Err(status) => return Err(status),
             }
         }
     }
 
+    /// `None` if it is not any more what the change was made from.
     async fn update_once(
         &self,
         name: &str,
@@ -79,7 +90,7 @@ impl Write<'_> {
         entry: &Arc<Entry>,
         live: &Value,
         changed: Changed,
-    ) -> Result<Written, Status> {
+    ) -> Result<Option<Written>, Status> {
         let resource = self.resource();
         let Changed {
             mut object,
@@ -137,10 +148,11 @@ impl Write<'_> {
             // Nothing changed: no write, no event, the same resource version.
             let mut written = self.written(key.to_owned(), value, entry.modified, false);
             written.is_stored = true;
-            return Ok(written);
+            return Ok(Some(written));
         }
         if self.options.dry_run {
-            return Ok(self.written(key.to_owned(), value, entry.modified, false));
+            let written = self.written(key.to_owned(), value, entry.modified, false);
+            return Ok(Some(written));
         }
         let condition = Condition::Unchanged(key.to_owned().into(), entry.modified);
         let finished = strategy::is_finished(resource, &object);
@@ -152,8 +164,11 @@ impl Write<'_> {
             beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
         };
         match transact(self.api, Stored::Update, resource, txn, value.len()).await {
-            Ok(done) => Ok(self.written(key.to_owned(), value, done.revision, false)),
-            Err(store::Error::Conflict { .. }) => Err(self.modified(name)),
+            Ok(done) => {
+                let written = self.written(key.to_owned(), value, done.revision, false);
+                Ok(Some(written))
+            }
+            Err(store::Error::Conflict { .. }) => Ok(None),
             Err(error) => Err(failure::of_store(&error)),
         }
     }

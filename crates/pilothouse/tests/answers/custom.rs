@@ -3,7 +3,7 @@
 use json::{Value, json};
 use testkit::server::Server;
 
-use super::{refused, send};
+use super::{JSON, ask, refused, send};
 
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub(crate) const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";
@@ -193,4 +193,91 @@ async fn versions_of_definitions() {
     let none = causes(json!([])).await;
     let storage = "spec.versions: Invalid value: null: must have exactly one version marked as storage version";
     assert!(none.iter().any(|it| it == storage), "{none:#?}");
+}
+
+fn with_parts() -> Value {
+    let part = json!({
+        "type": "object",
+        "x-kubernetes-embedded-resource": true,
+        "properties": {"data": {"type": "string"}},
+    });
+    let spec = json!({"type": "object", "properties": {"known": {"type": "string"}, "part": part}});
+    let mut version = version("v1", true);
+    let fields = version.as_object_mut().expect("an object");
+    fields.insert(
+        "schema",
+        json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}),
+    );
+    fields.remove("subresources");
+    definition(&json!([version]))
+}
+
+/// Objects in objects are objects, whichever way they come.
+#[tokio::test]
+async fn things_have_parts() {
+    let server = Server::start().await;
+    let local = server.local();
+    local.create(DEFINITIONS, &with_parts()).await.unwrap();
+    let part = json!({"apiVersion": "v1", "kind": "Part", "metadata": {"name": "p", "x": 1}});
+    let odd = thing("t", &json!({"part": part, "z": 1}));
+    let path = format!("{THINGS}?fieldValidation=Strict");
+    let (code, _, body) = send(&server, "POST", &path, JSON, &json::to_vec(&odd)).await;
+    let text = r#"Thing in version "v1" cannot be handled as a Thing: strict decoding error: unknown field "spec.z", unknown field "spec.part.metadata.x""#;
+    assert_eq!((code, body.str_at(&["message"])), (400, Some(text)));
+    let part = json!({"apiVersion": "v1", "kind": "Part", "metadata": {"name": "p", "labels": {"a": "b"}}});
+    let applied = json::to_vec(&thing("t", &json!({"part": part})));
+    let path = format!("{THINGS}/t?fieldManager=m");
+    let media = "application/apply-patch+yaml";
+    let (code, _, body) = send(&server, "PATCH", &path, media, &applied).await;
+    assert_eq!(code, 201, "{body:?}");
+}
+
+/// Their kinds are nobody's types: protobuf has no form of them.
+#[tokio::test]
+async fn things_are_text() {
+    let server = with_things().await;
+    let made = thing("t", &json!({}));
+    server.local().create(THINGS, &made).await.unwrap();
+    let path = format!("{THINGS}/t");
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let get = async |accept: &str| ask(&server, "GET", &path, accept, &Value::Null).await;
+    assert_eq!(get(protobuf).await.0, 406);
+    let (code, _, body) = get(&format!("{protobuf},{JSON}")).await;
+    assert_eq!((code, body.str_at(&["kind"])), (200, Some("Thing")));
+}
+
+/// Each version knows its own fields: what comes from another has no more, and what rests has its defaults.
+#[tokio::test]
+async fn things_have_the_fields_of_their_version() {
+    let server = Server::start().await;
+    let local = server.local();
+    let with = |name: &str, storage: bool, own: &str| {
+        let mut version = version(name, storage);
+        let fields = version.as_object_mut().expect("an object");
+        let mut known = json::Object::new();
+        known.insert("both", json!({"type": "string"}));
+        known.insert(own, json!({"type": "string", "default": "given"}));
+        let spec = json!({"type": "object", "properties": known});
+        let schema = json!({"type": "object", "properties": {"spec": spec}});
+        fields.insert("schema", json!({"openAPIV3Schema": schema}));
+        fields.remove("subresources");
+        version
+    };
+    let versions = json!([(with("v1", true, "old")), (with("v2", false, "new"))]);
+    local
+        .create(DEFINITIONS, &definition(&versions))
+        .await
+        .unwrap();
+    let new = "/apis/example.com/v2/namespaces/default/things";
+    let mut made = thing("t", &json!({"both": "x", "new": "y"}));
+    let fields = made.as_object_mut().expect("an object");
+    fields.insert("apiVersion", "example.com/v2");
+    local.create(new, &made).await.unwrap();
+    let spec = async |path: String| {
+        let found = local.get(&path).await.unwrap();
+        found.get("spec").cloned().unwrap_or_default()
+    };
+    let old = json!({"both": "x", "old": "given"});
+    assert_eq!(spec(format!("{THINGS}/t")).await, old);
+    assert_eq!(spec(format!("{new}/t")).await, json!({"both": "x"}));
 }

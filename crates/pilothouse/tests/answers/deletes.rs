@@ -4,7 +4,7 @@ use apiserver::local::Local;
 use json::{Value, json};
 use testkit::server::Server;
 
-use super::{MAPS, map};
+use super::{JSON, MAPS, ask, map};
 
 async fn delete(local: &Local, path: &str) -> Value {
     local.delete(path, &Value::Null).await.unwrap()
@@ -79,4 +79,21 @@ async fn the_status_of_a_pod_that_goes() {
     assert_eq!(told.str_at(&["status", "phase"]), Some("Failed"));
     let time = ["metadata", "deletionTimestamp"];
     assert!(told.at(&time).is_some() && told.at(&time) == leaving.at(&time));
+}
+
+/// What is not gone yet is accepted, for whoever asks so.
+#[tokio::test]
+async fn what_waits_for_its_dependents() {
+    let server = Server::start().await;
+    let local = server.local();
+    let held = json!({"finalizers": ["example.com/hold"]});
+    local.create(MAPS, &map(&held)).await.unwrap();
+    let path = format!("{MAPS}/a");
+    for (options, want) in [
+        (json!({"orphanDependents": false}), 202),
+        (json!({"propagationPolicy": "Background"}), 200),
+    ] {
+        let (code, _, _) = ask(&server, "DELETE", &path, JSON, &options).await;
+        assert_eq!(code, want, "{options:?}");
+    }
 }

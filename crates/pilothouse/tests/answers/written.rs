@@ -189,3 +189,104 @@ async fn told_once() {
     let fields: Vec<_> = causes.iter().map(|it| &*it.field).collect();
     assert_eq!(fields, ["spec.metrics[0].type"]);
 }
+
+/// What is added to an object does not make it too large.
+#[tokio::test]
+async fn large_objects_have_no_managers() {
+    let server = Server::start().await;
+    let local = server.local();
+    let mut data = json::Object::new();
+    for index in 0..12_000 {
+        data.insert(format!("{index:060}"), "v");
+    }
+    let data = Value::from(data);
+    let large = json!({"metadata": {"name": "a"}, "data": (data.clone())});
+    let managers = |object: &Value| object.at(&["metadata", "managedFields"]).cloned();
+    let made = local.create(MAPS, &large).await.unwrap();
+    assert_eq!(managers(&made), None);
+    let small = json!({"metadata": {"name": "b"}});
+    local.create(MAPS, &small).await.unwrap();
+    let other = format!("{MAPS}/b");
+    let patch = json!({"data": (data.clone())});
+    let patched = local.merge_patch(&other, &patch).await.unwrap();
+    assert_eq!(managers(&patched), None);
+    // Who applies asks for just that.
+    let applied =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data});
+    let path = format!("{MAPS}/c?fieldManager=m");
+    let (code, _, _) = send(&server, "PATCH", &path, APPLY, &json::to_vec(&applied)).await;
+    assert_eq!(code, 413);
+}
+
+#[tokio::test]
+async fn versions_that_are_none_are_no_versions() {
+    let server = Server::start().await;
+    let odd = map(&json!({"resourceVersion": "odd"}));
+    let made = server.local().create(MAPS, &odd).await.unwrap();
+    let version = made.str_at(&["metadata", "resourceVersion"]).unwrap();
+    assert!(version.parse::<u64>().is_ok(), "{version}");
+}
+
+/// All change it, nobody names a version: nobody is refused.
+#[tokio::test]
+async fn patches_wait_for_each_other() {
+    let server = Server::start().await;
+    let local = server.local();
+    local.create(MAPS, &map(&json!({}))).await.unwrap();
+    let one = format!("{MAPS}/a");
+    let mut tasks = tokio::task::JoinSet::new();
+    for index in 0..32 {
+        let (local, one) = (server.local(), one.clone());
+        let patch = json!([{"op": "add", "path": (format!("/data/k{index}")), "value": "v"}]);
+        tasks.spawn(async move { local.json_patch(&one, &patch).await });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap().unwrap();
+    }
+    let data = local.get(&one).await.unwrap();
+    let data = data.get("data").and_then(Value::as_object);
+    assert_eq!(data.map(json::Object::len), Some(33));
+}
+
+/// In the order in which upstream comes upon them.
+#[tokio::test]
+async fn fields_that_nobody_knows() {
+    let server = Server::start().await;
+    let said = async |method: &str, path: &str, media: &str, body: &str| {
+        let path = format!("{path}?fieldValidation=Strict");
+        let (_, _, body) = send(&server, method, &path, media, body.as_bytes()).await;
+        let text = message(&body);
+        let found = text.split_once("strict decoding error: ");
+        found.map_or_else(|| text.to_owned(), |it| it.1.to_owned())
+    };
+    // What is unknown is not looked into.
+    let body =
+        r#"{"metadata":{"name":"a","x":1,"x":2},"y":{"z":1,"z":2},"data":{"k":"v","k":"w"}}"#;
+    assert_eq!(
+        said("POST", MAPS, "application/json", body).await,
+        r#"unknown field "metadata.x", unknown field "y", duplicate field "data.k""#
+    );
+    server.local().create(MAPS, &map(&json!({}))).await.unwrap();
+    let one = format!("{MAPS}/a");
+    // A patch is read before what it makes.
+    let body = r#"{"y":1,"y":2,"data":{"k":"v","k":"w"}}"#;
+    assert_eq!(
+        said("PATCH", &one, MERGE, body).await,
+        r#"duplicate field "y", duplicate field "data.k", unknown field "y""#
+    );
+    let body = r#"[{"op":"test","path":"/data/k","value":"v","x":1},{"op":"add","op":"add","path":"/y","value":1}]"#;
+    assert_eq!(
+        said("PATCH", &one, STEPS, body).await,
+        r#"json patch unknown field "[0].x", json patch duplicate field "[1].op", unknown field "y""#
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_exported() {
+    let server = Server::start().await;
+    let local = server.local();
+    let text = "the export parameter, deprecated since v1.14, is no longer supported";
+    let namespace = "/api/v1/namespaces/default?export";
+    refused(local.get(&format!("{namespace}=true")).await, 400, text);
+    local.get(&format!("{namespace}=false")).await.unwrap();
+}

@@ -165,3 +165,48 @@ async fn bindings_do_not_give_what_their_writers_lack() {
     );
     assert_eq!(client.alice("POST", &local, &admin).0, 201);
 }
+
+#[tokio::test]
+async fn who_may_change_may_not_yet_make() {
+    let client = Client::start().await;
+    client.grant(
+        "changer",
+        &[
+            ("", "configmaps", "patch"),
+            ("coordination.k8s.io", "leases", "update"),
+        ],
+    );
+    let map = "/api/v1/namespaces/default/configmaps/m";
+    let applied = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}});
+    let apply = || {
+        let kind = "application/apply-patch+yaml";
+        let path = format!("{map}?fieldManager=f");
+        client.user("alice", "PATCH", &path, kind, &json::to_vec(&applied))
+    };
+    let text = "configmaps \"m\" is forbidden: User \"alice\" cannot create resource \"configmaps\" in API group \"\" in the namespace \"default\"";
+    says(&apply(), 403, text);
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
+    let put = || client.alice("PUT", lease, &json!({"metadata": {"name": "l"}}));
+    let text = "leases.coordination.k8s.io \"l\" is forbidden: User \"alice\" cannot create resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"";
+    says(&put(), 403, text);
+    client.grant(
+        "maker",
+        &[
+            ("", "configmaps", "create"),
+            ("coordination.k8s.io", "leases", "create"),
+        ],
+    );
+    assert_eq!(apply().0, 201);
+    assert_eq!(put().0, 201);
+}
+
+#[tokio::test]
+async fn who_may_read_may_not_run_anything() {
+    let client = Client::start().await;
+    client.grant("reader", &[("", "pods/exec", "get")]);
+    let exec = "/api/v1/namespaces/default/pods/p/exec?command=id&stdout=true";
+    let ask = || client.alice("GET", exec, &Value::Null);
+    says(&ask(), 403, "pods \"p\" is forbidden: ");
+    client.grant("runner", &[("", "pods/exec", "create")]);
+    assert_eq!(ask().0, 404);
+}

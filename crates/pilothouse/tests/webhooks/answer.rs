@@ -113,7 +113,7 @@ async fn a_webhook_refuses_creation_change_and_deletion() {
         .expect("a request");
     assert_eq!(last.str_at(&["oldObject", "data", "a"]), Some("b"));
     assert_eq!(last.str_at(&["object", "data", "a"]), Some("c"));
-    assert_eq!(last.str_at(&["options", "kind"]), Some("PatchOptions"));
+    assert_eq!(last.str_at(&["options", "kind"]), Some("UpdateOptions"));
     let deleted = world
         .client
         .delete(&one, &json!({"gracePeriodSeconds": 3}))
@@ -275,4 +275,68 @@ async fn warnings_reach_the_client() {
         .await;
     assert_eq!(warnings.len(), 16);
     assert_eq!(warnings[0].len(), "299 - \"\"".len() + 256);
+}
+
+/// Whoever makes nonsense of who owns which field is not heard.
+#[tokio::test]
+async fn managers_are_not_for_a_webhook_to_break() {
+    let world = World::start().await;
+    let path = "/metadata/managedFields/0/fieldsType";
+    let spoil = json!([{"op": "remove", "path": path}]);
+    let hook = Hook::start(move |_, _| patch(&spoil)).await;
+    register(
+        &world,
+        "Mutating",
+        "m",
+        vec![webhook(hook.url("/"), Value::Null)],
+    )
+    .await;
+    let said = world
+        .warnings(Method::POST, CONFIGMAPS, &configmap("one"))
+        .await;
+    let begin = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: missing fieldsType";
+    assert!(said.len() == 1 && said[0].contains(begin), "{said:?}");
+    let made = world.client.get(&format!("{CONFIGMAPS}/one")).await;
+    let made = made.expect("it is there");
+    let managers = made.at(&["metadata", "managedFields"]);
+    let managers = managers.and_then(Value::as_array).expect("managers");
+    assert_eq!(managers[0].str_at(&["fieldsType"]), Some("FieldsV1"));
+}
+
+/// What is made or gone is told by what happens, not by how it was asked for.
+#[tokio::test]
+async fn whatever_the_verb() {
+    let world = World::start().await;
+    let hook = Hook::start(|_, _| allow()).await;
+    let every = json!({"rules": [
+        {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["leases", "configmaps"]},
+    ]});
+    register(
+        &world,
+        "Validating",
+        "v",
+        vec![webhook(hook.url("/"), every)],
+    )
+    .await;
+    let last = |field: &[&str]| {
+        let asked = hook.asked();
+        let request = asked.last().and_then(|it| it.get("request"));
+        let found = request.and_then(|it| it.str_at(field));
+        found.map(str::to_owned)
+    };
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
+    let new = json!({"metadata": {"name": "l"}});
+    world.client.update(lease, &new).await.expect("made");
+    assert_eq!(last(&["operation"]).as_deref(), Some("CREATE"));
+    assert_eq!(last(&["options", "kind"]).as_deref(), Some("CreateOptions"));
+    world.make(CONFIGMAPS, configmap("one")).await;
+    let some = format!("{CONFIGMAPS}?fieldSelector=metadata.name%3Done");
+    world
+        .client
+        .delete(&some, &Value::Null)
+        .await
+        .expect("gone");
+    let gone = last(&["oldObject", "metadata", "name"]);
+    assert_eq!(gone.as_deref(), Some("one"));
+    assert_eq!(last(&["name"]), None);
 }

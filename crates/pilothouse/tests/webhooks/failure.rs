@@ -241,3 +241,21 @@ async fn failures_are_counted_by_their_code() {
     ));
     has("fail_open_count{name=\"open.example.com\",type=\"validating\"} 1\n".into());
 }
+
+/// A webhook has no more time than the request has left.
+#[tokio::test]
+async fn a_webhook_hears_how_long_there_is() {
+    let world = World::start().await;
+    let hook = Hook::start(|_, _| allow()).await;
+    let closed = json!({"url": "https://127.0.0.1:1/x", "caBundle": (&hook.bundle)});
+    let change = json!({"timeoutSeconds": 30});
+    register(&world, "Validating", "v", vec![webhook(closed, change)]).await;
+    for (asked, most) in [("", 30), ("?timeout=20s", 20)] {
+        let path = format!("{CONFIGMAPS}{asked}");
+        let refused = refusal(world.create(&path, configmap("one")).await);
+        let (_, rest) = refused.split_once("/x?timeout=").expect("a time");
+        let (seconds, _) = rest.split_once("s\"").expect("seconds");
+        let seconds: u64 = seconds.parse().expect("a number");
+        assert!((1..=most).contains(&seconds), "{refused}");
+    }
+}

@@ -3,6 +3,7 @@
 mod definitions;
 mod paths;
 mod pod;
+mod webhooks;
 
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use meta::field::Path;
 use meta::names;
 
 use crate::read::{Read, annotation};
+use crate::validate::{STATIC_NAMES, STATIC_SUFFIX};
 pub(crate) use pod::template;
 
 /// What is said of a new object before it is prepared.
@@ -94,12 +96,8 @@ pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<Strin
         );
     }
     let name = new.text("metadata.name");
-    if group == "admissionregistration.k8s.io" && name.ends_with(".static.k8s.io") {
-        all.push(
-            "metadata.name: names ending with \".static.k8s.io\" are reserved for static manifest-based \
-             configurations and cannot be managed via the API"
-                .into(),
-        );
+    if group == "admissionregistration.k8s.io" && name.ends_with(STATIC_SUFFIX) {
+        all.push(format!("metadata.name: {STATIC_NAMES}"));
     }
     if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
         definitions::check(new, Some(old), &mut all);
@@ -161,6 +159,10 @@ fn both(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
             }
         }
         ("", "PersistentVolume") => volume(object, all),
+        (
+            "admissionregistration.k8s.io",
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration",
+        ) => webhooks::unseen(object, all),
         ("", "PersistentVolumeClaim") => {
             class_by_annotation(object, all);
             if let Some(spec) = object.find("spec") {

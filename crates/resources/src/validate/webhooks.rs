@@ -8,6 +8,10 @@ use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
 
+pub(crate) const STATIC_SUFFIX: &str = ".static.k8s.io";
+pub(crate) const STATIC_NAMES: &str = "names ending with \".static.k8s.io\" are reserved for static manifest-based \
+    configurations and cannot be managed via the API";
+
 /// Of both kinds of configurations.
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -26,6 +30,13 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
 
 pub(super) fn update(e: &mut Errors, new: &Field, _: &Field) {
     create(e, new);
+}
+
+/// Names of what servers read from files are nobody else's.
+pub(super) fn not_static(e: &mut Errors, name: &Field) {
+    if name.str().ends_with(STATIC_SUFFIX) {
+        e.invalid(name, STATIC_NAMES);
+    }
 }
 
 fn hook(e: &mut Errors, it: &Field) {

@@ -51,6 +51,7 @@ impl Decoder {
                 self.schema_or(place, bytes, depth, 1, id)?
             }
             (_, Format::SchemaOrBool(id)) => self.schema_or(place, bytes, depth, 2, id)?,
+            (_, Format::FieldsV1) => fields(bytes)?,
             _ => raw(bytes)?,
         })
     }
@@ -337,8 +338,29 @@ fn first_string(bytes: &[u8]) -> Result<Option<String>, Error> {
     Ok(found)
 }
 
+/// A set of fields that cannot be read does not stand in the way of its object: as a text, it is no set.
+fn fields(bytes: &[u8]) -> Result<Value, Error> {
+    let found = first_bytes(bytes)?;
+    if found.is_empty() {
+        return Ok(Value::Null);
+    }
+    let text = || String::from_utf8_lossy(found).into_owned().into();
+    Ok(json::parse(found).unwrap_or_else(|_| text()))
+}
+
 /// A raw value: JSON, or an object in its envelope.
 fn raw(bytes: &[u8]) -> Result<Value, Error> {
+    let found = first_bytes(bytes)?;
+    if found.is_empty() {
+        return Ok(Value::Null);
+    }
+    if found.starts_with(&MAGIC) {
+        return nested(found);
+    }
+    json::parse(found).map_err(Error::Raw)
+}
+
+fn first_bytes(bytes: &[u8]) -> Result<&[u8], Error> {
     let mut found: &[u8] = b"";
     let mut reader = Reader::new(bytes);
     while let Some((number, wire)) = reader.tag()? {
@@ -347,13 +369,7 @@ fn raw(bytes: &[u8]) -> Result<Value, Error> {
             _ => reader.skip(wire)?,
         }
     }
-    if found.is_empty() {
-        return Ok(Value::Null);
-    }
-    if found.starts_with(&MAGIC) {
-        return nested(found);
-    }
-    json::parse(found).map_err(Error::Raw)
+    Ok(found)
 }
 
 /// An object in an object; one in that again is no one's.

@@ -61,7 +61,7 @@ impl<'a> Owners<'a> {
 
     /// Puts the managed fields of what is scaled into its Scale.
     pub(super) fn show(&self, live: &Value, scale: &mut Value) -> Result<(), Status> {
-        let fields = scale_fields(managed_fields(live), |it| self.path_of(it));
+        let fields = scale_fields(managed::fields(live), |it| self.path_of(it));
         set(scale, fields.map_err(Status::internal)?)
     }
 
@@ -91,8 +91,8 @@ impl<'a> Owners<'a> {
     /// Puts the managed fields of a Scale into what is scaled.
     pub(super) fn put_back(&self, scale: &Value, object: &mut Value) -> Result<(), Status> {
         let fields = scale_to_parent(
-            managed_fields(object),
-            managed_fields(scale),
+            managed::fields(object),
+            managed::fields(scale),
             &self.version,
             |it| self.path_of(it),
         );
@@ -129,10 +129,6 @@ impl Versions for Owners<'_> {
 fn path(text: &str) -> Path<'static> {
     let names = text.split('.').filter(|it| !it.is_empty());
     Path(names.map(|it| Element::field(it).into_owned()).collect())
-}
-
-fn managed_fields(object: &Value) -> Option<&Value> {
-    object.at(&["metadata", "managedFields"])
 }
 
 fn set(object: &mut Value, fields: Option<Value>) -> Result<(), Status> {

@@ -217,3 +217,21 @@ fn an_annotation_is_warned_of_where_it_is_new() {
     assert_eq!(on_update("", "ServiceAccount", &with, &without), [text]);
     assert_eq!(on_update("", "ServiceAccount", &with, &with), [""; 0]);
 }
+
+#[test]
+fn reviews_are_not_for_webhooks() {
+    let hooks = parse(
+        br#"{"webhooks":[{"rules":[
+            {"apiGroups":["*"],"resources":["tokenreviews"]},
+            {"apiGroups":["authentication.k8s.io","apps"],"resources":["tokenreviews","deployments"]}
+        ]}]}"#,
+    )
+    .unwrap();
+    let kind = "ValidatingWebhookConfiguration";
+    assert_eq!(
+        on_create("admissionregistration.k8s.io", kind, &hooks),
+        [
+            "webhooks[0].rules[1]: tokenreviews.authentication.k8s.io is excluded from admission webhooks; this rule will have no effect"
+        ]
+    );
+}

@@ -1,0 +1,37 @@
+//! Rules of webhooks that nothing comes of.
+
+use json::Value;
+
+use crate::read::Read;
+
+/// Reviews that no webhook is asked about: it could lock all out.
+const UNSEEN: [(&str, &str); 6] = [
+    ("authentication.k8s.io", "selfsubjectreviews"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authorization.k8s.io", "localsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+];
+
+pub(super) fn unseen(object: &Value, all: &mut Vec<String>) {
+    for (i, hook) in object.list("webhooks").iter().enumerate() {
+        for (j, rule) in hook.list("rules").iter().enumerate() {
+            all.extend(named(rule).map(|(group, resource)| {
+                format!(
+                    "webhooks[{i}].rules[{j}]: {resource}.{group} is excluded from admission webhooks; this rule will \
+                     have no effect"
+                )
+            }));
+        }
+    }
+}
+
+/// Who says "all" may mean something else.
+fn named(rule: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let texts = |key| rule.list(key).iter().filter_map(Value::as_str);
+    let (groups, resources) = (texts("apiGroups"), texts("resources"));
+    let all = groups.clone().chain(resources.clone()).any(|it| it == "*");
+    let pairs = groups.flat_map(move |group| resources.clone().map(move |it| (group, it)));
+    pairs.filter(move |it| !all && UNSEEN.contains(it))
+}

@@ -58,6 +58,15 @@ async fn definitions_are_looked_at() {
     local.create(definitions, &fine).await.unwrap();
 }
 
+/// Status, reason and message of a condition.
+fn condition<'a>(definition: &'a Value, kind: &str) -> [&'a str; 3] {
+    let all = definition.at(&["status", "conditions"]);
+    let mut all = all.and_then(Value::as_array).into_iter().flatten();
+    let found = all.find(|it| it.str_at(&["type"]) == Some(kind));
+    let found = found.expect("the condition");
+    ["status", "reason", "message"].map(|it| found.str_at(&[it]).unwrap_or_default())
+}
+
 #[tokio::test]
 async fn groups_of_the_community_need_its_approval() {
     let server = Server::start().await;
@@ -105,17 +114,8 @@ async fn groups_of_the_community_need_its_approval() {
             continue;
         }
         let made = made.unwrap();
-        let all = made
-            .at(&["status", "conditions"])
-            .and_then(Value::as_array)
-            .unwrap();
-        let found = all
-            .iter()
-            .find(|it| it.str_at(&["type"]) == Some("KubernetesAPIApprovalPolicyConformant"));
-        let found = found.expect("the condition");
-        let fields =
-            ["status", "reason", "message"].map(|it| found.str_at(&[it]).unwrap_or_default());
-        assert_eq!(fields, [status, reason, &message]);
+        let found = condition(&made, "KubernetesAPIApprovalPolicyConformant");
+        assert_eq!(found, [status, reason, &message]);
     }
 }
 
@@ -141,15 +141,8 @@ async fn authorities_that_cannot_be_read() {
         },
     });
     let established = |definition: &Value| {
-        let all = definition
-            .at(&["status", "conditions"])
-            .and_then(Value::as_array)
-            .unwrap();
-        let found = all
-            .iter()
-            .find(|it| it.str_at(&["type"]) == Some("Established"));
-        let found = found.expect("the condition");
-        ["status", "reason"].map(|it| found.str_at(&[it]).unwrap_or_default().to_owned())
+        let [status, reason, _] = condition(definition, "Established");
+        [status.to_owned(), reason.to_owned()]
     };
     let made = local.create(definitions, &definition).await.unwrap();
     assert_eq!(established(&made), ["False", "InvalidCABundle"]);

@@ -6,6 +6,15 @@ use testkit::server::Server;
 
 use super::{JSON, MAPS, ask, map};
 
+/// Where pods are made, once they can be.
+async fn pods(local: &Local) -> &'static str {
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    while local.get(account).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    "/api/v1/namespaces/default/pods"
+}
+
 async fn delete(local: &Local, path: &str) -> Value {
     local.delete(path, &Value::Null).await.unwrap()
 }
@@ -34,11 +43,7 @@ async fn what_a_delete_answers() {
 async fn a_pod_that_goes_at_once() {
     let server = Server::start().await;
     let local = server.local();
-    let pods = "/api/v1/namespaces/default/pods";
-    let account = "/api/v1/namespaces/default/serviceaccounts/default";
-    while local.get(account).await.is_err() {
-        tokio::task::yield_now().await;
-    }
+    let pods = pods(&local).await;
     let pod =
         json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let pod = local.create(pods, &pod).await.unwrap();
@@ -60,11 +65,7 @@ async fn a_pod_that_goes_at_once() {
 async fn the_status_of_a_pod_that_goes() {
     let server = Server::start().await;
     let local = server.local();
-    let pods = "/api/v1/namespaces/default/pods";
-    let account = "/api/v1/namespaces/default/serviceaccounts/default";
-    while local.get(account).await.is_err() {
-        tokio::task::yield_now().await;
-    }
+    let pods = pods(&local).await;
     let pod = json!({
         "metadata": {"name": "p", "finalizers": ["example.com/wait"]},
         "spec": {"containers": [{"name": "c", "image": "i"}]},

@@ -7,6 +7,7 @@ use crate::Outcome;
 
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("attack", &["json"]),
     ("client", &[]),
     ("docs", &[]),
     ("json", &[]),
@@ -16,10 +17,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("merge", &["json", "meta", "schema"]),
     ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta", "telemetry"]),
+    ("requires", &[]),
     ("resources", &["json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
+    ("flowcontrol", &["json"]),
     (
         "telemetry",
         &["client", "config", "egress", "json", "meta", "yaml"],
@@ -42,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "auth",
             "docs",
+            "flowcontrol",
             "json",
             "merge",
             "meta",
@@ -54,7 +58,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "controllers",
-        &["apiserver", "auth", "json", "meta", "resources"],
+        &[
+            "apiserver",
+            "auth",
+            "flowcontrol",
+            "json",
+            "meta",
+            "resources",
+        ],
     ),
     ("store", &[]),
     ("store-etcd", &["store", "telemetry"]),
@@ -64,6 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "pilothouse",
+            "requires",
             "store",
             "store-etcd",
             "telemetry",

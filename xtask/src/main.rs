@@ -1,8 +1,12 @@
 //! The one list of commands, for people and for CI. No tool to install: `cargo xtask`.
 
+mod attack;
+mod build_diff;
+mod ignored;
 mod layers;
 mod recording;
 mod soak;
+mod supply_chain;
 mod tables;
 
 use std::process::{Command, ExitCode};
@@ -12,14 +16,19 @@ type Outcome = Result<(), String>;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  check         what CI checks besides the tests: format, lints, layers
+  check         what CI checks besides the tests: format, lints, layers, supply chain
   layers        only the direction of dependencies and the list of them
+  supply-chain  only licences, duplicate versions, build scripts and known advisories of dependencies (deny.toml)
+  test          cargo test --workspace, and at the end the sum of what was ignored and why [arguments of cargo test]
+  ignored       that sum of a finished run; fails if Debian's packages would have let more tests run [FILE: output of cargo test]
   tables        write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
   on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
+  attack        hostile clients against a release build: what was tried, what held, at what cost [--server PATH] [--only NAME] [--slack N] [--list]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
   bench-build   side by side with kubectl or kustomize: the same for building kustomizations [arguments of bench-build]
+  build-diff    builds of kustomizations, random ones too, with this program and with another kustomize: compares all that they say
   recording     builds with and without recording of usage, in turns: prints what they differ in, and what is noise [ROUNDS, default 200]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
 ";
@@ -41,12 +50,17 @@ fn main() -> ExitCode {
     let outcome = match arguments.first().map(String::as_str) {
         Some("check") => check(),
         Some("layers") => layers::check(),
+        Some("test") => ignored::test(rest),
+        Some("ignored") => ignored::check(rest),
+        Some("supply-chain") => supply_chain::check(),
         Some("tables") => tables::run(rest),
         Some("on-etcd") => on_etcd(rest),
+        Some("attack") => attack::attack(rest),
         Some("soak") => soak::run(rest),
         Some("bench") => bench("store", rest),
         Some("bench-server") => bench_program("server", rest),
         Some("bench-build") => bench_program("build", rest),
+        Some("build-diff") => build_diff::run(rest),
         Some("recording") => recording::run(rest),
         Some("engines") => bench("engines", rest),
         _ => {
@@ -77,7 +91,8 @@ fn check() -> Outcome {
         "-D",
         "warnings",
     ])?;
-    layers::check()
+    layers::check()?;
+    supply_chain::check()
 }
 
 /// Measures what the tree is now, unless another binary is named.

@@ -80,6 +80,7 @@ impl Work {
 
 #[derive(Debug)]
 pub(crate) struct Outcome {
+    pub(crate) requests: usize,
     pub(crate) per_second: f64,
     /// Milliseconds.
     pub(crate) p50: f64,
@@ -124,6 +125,7 @@ pub(crate) async fn run(server: &Server, clients: usize, work: Work) -> Result<O
     ensure!(requests > 0, "no request was answered");
     let latencies = Latencies::new(latencies);
     Ok(Outcome {
+        requests,
         per_second: requests as f64 / seconds,
         p50: latencies.per_mille(500),
         p99: latencies.per_mille(990),

@@ -8,6 +8,7 @@
 
 mod certificates;
 mod client;
+mod collector;
 mod custom;
 mod growth;
 mod lines;
@@ -51,6 +52,12 @@ fn main() -> ExitCode {
 
 /// Whether all bars hold.
 fn run(args: Args) -> Result<bool> {
+    if args.collector {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build()?;
+        runtime.block_on(collector::run())?;
+        return Ok(true);
+    }
     let json = args.json;
     let plan = Plan::new(args)?;
     let dir = tempfile::Builder::new()
@@ -90,7 +97,7 @@ async fn measure(plan: &Plan, dir: &Path, sheet: &mut Sheet) -> Result<()> {
         let sides = plan.sides(Program::Pilothouse);
         let steps = step::all(plan);
         round::measure(plan, &sides, &steps, &dir.join("main"), round, sheet).await?;
-        if plan.wants(Row::Etcd) && plan.peers.is_some() {
+        if plan.wants(Row::Etcd) {
             let sides = plan.sides(Program::PilothouseOverEtcd);
             let steps = step::over_etcd();
             round::measure(plan, &sides, &steps, &dir.join("etcd"), round, sheet).await?;

@@ -14,16 +14,19 @@ use crate::server::Program;
 #[derive(Debug, Parser)]
 #[command(
     name = "bench-server",
-    about = "Measures pilothouse against kube-apiserver and etcd; exits with 1 if a bar is missed.",
-    after_help = "Without the two peers only our figures are printed and nothing is judged."
+    about = "Measures pilothouse against kube-apiserver and etcd, or against an earlier build of itself; exits with 1 if a bar is missed.",
+    after_help = "Without a peer only our figures are printed, and only what is held against ourselves is judged."
 )]
 pub(crate) struct Args {
     /// The kube-apiserver to measure against
     #[arg(long, value_name = "PATH", requires = "peer_etcd")]
     peer_apiserver: Option<PathBuf>,
-    /// The etcd it keeps its data in
-    #[arg(long, value_name = "PATH", requires = "peer_apiserver")]
+    /// The etcd it keeps its data in; with --baseline, the etcd for the rows over etcd
+    #[arg(long, value_name = "PATH")]
     peer_etcd: Option<PathBuf>,
+    /// An earlier build of pilothouse to measure against: no row may be more than 3 % worse
+    #[arg(long, value_name = "PATH", conflicts_with = "peer_apiserver")]
+    baseline: Option<PathBuf>,
     /// Ours [default: the release binary of this tree]
     #[arg(long, value_name = "PATH")]
     pilothouse: Option<PathBuf>,
@@ -45,13 +48,17 @@ pub(crate) struct Args {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Be the collector of the row `trace`: the bench starts itself so
+    #[arg(long, hide = true)]
+    pub(crate) collector: bool,
 }
 
 /// What every phase needs to know.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) pilothouse: PathBuf,
-    pub(crate) peers: Option<Peers>,
+    pub(crate) peer: Option<Peer>,
+    pub(crate) etcd: Option<PathBuf>,
     pub(crate) rounds: usize,
     pub(crate) seconds: Duration,
     pub(crate) dir: PathBuf,
@@ -59,20 +66,29 @@ pub(crate) struct Plan {
     only: Vec<Row>,
 }
 
+/// What ours is measured against.
 #[derive(Debug)]
-pub(crate) struct Peers {
-    pub(crate) apiserver: PathBuf,
-    pub(crate) etcd: PathBuf,
+pub(crate) enum Peer {
+    /// A kube-apiserver, always over etcd.
+    Kubernetes(PathBuf),
+    /// An earlier build of pilothouse.
+    Baseline(PathBuf),
 }
 
 impl Plan {
     pub(crate) fn new(args: Args) -> Result<Self> {
         let seconds = Duration::try_from_secs_f64(args.seconds).context("--seconds")?;
         ensure!(!seconds.is_zero(), "--seconds: nothing is measured in none");
-        let peers = args.peer_apiserver.zip(args.peer_etcd);
+        let kubernetes = args.peer_apiserver.map(Peer::Kubernetes);
+        let peer = kubernetes.or(args.baseline.map(Peer::Baseline));
+        ensure!(
+            peer.is_some() || args.peer_etcd.is_none(),
+            "--peer-etcd: name what to measure against as well, with --peer-apiserver or --baseline"
+        );
         let plan = Self {
             pilothouse: args.pilothouse.unwrap_or_else(ours),
-            peers: peers.map(|(apiserver, etcd)| Peers { apiserver, etcd }),
+            peer,
+            etcd: args.peer_etcd,
             rounds: if args.quick { 1 } else { args.rounds.max(1) },
             seconds: if args.quick {
                 seconds.min(Duration::from_secs(1))
@@ -92,17 +108,32 @@ impl Plan {
     }
 
     pub(crate) fn wants(&self, row: Row) -> bool {
-        self.only.is_empty() || self.only.contains(&row)
+        self.can(row) && (self.only.is_empty() || self.only.contains(&row))
     }
 
-    /// Whether figures are held against bars.
-    pub(crate) fn judges(&self) -> bool {
-        self.peers.is_some() && !self.quick
+    /// Whether figures of a row are held against bars: those that compare with a peer only if it is there.
+    pub(crate) fn judges(&self, row: Row) -> bool {
+        let is_alone = matches!(row, Row::Trace | Row::Growth);
+        (self.peer.is_some() || is_alone) && !self.quick
+    }
+
+    /// Whether the row can be measured: rows over etcd need one, and rows that compare ours with itself say nothing
+    /// about a baseline.
+    pub(crate) fn can(&self, row: Row) -> bool {
+        match row {
+            Row::Etcd => self.etcd.is_some(),
+            Row::Trace | Row::Growth => !matches!(self.peer, Some(Peer::Baseline(_))),
+            _ => true,
+        }
     }
 
     /// Ours first, then what it is measured against if that is there.
     pub(crate) fn sides(&self, ours: Program) -> Vec<Program> {
-        let theirs = self.peers.as_ref().map(|_| Program::Kubernetes);
+        let theirs = self.peer.as_ref().map(|peer| match peer {
+            Peer::Kubernetes(_) => Program::Kubernetes,
+            Peer::Baseline(_) if ours == Program::PilothouseOverEtcd => Program::BaselineOverEtcd,
+            Peer::Baseline(_) => Program::Baseline,
+        });
         std::iter::once(ours).chain(theirs).collect()
     }
 
@@ -113,9 +144,11 @@ impl Plan {
 
     /// What the peers call themselves.
     pub(crate) fn versions(&self) -> Vec<String> {
-        let peers = self.peers.iter();
-        peers
-            .flat_map(|peers| [&peers.apiserver, &peers.etcd])
+        let apiserver = self.peer.iter().map(|peer| match peer {
+            Peer::Kubernetes(path) | Peer::Baseline(path) => path,
+        });
+        apiserver
+            .chain(&self.etcd)
             .filter_map(|program| {
                 let output = Command::new(program).arg("--version").output().ok()?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -4,27 +4,28 @@ use std::fmt::Write;
 
 use anyhow::{Result, ensure};
 
-use crate::lines::{Bar, LINES, Line, Row};
-use crate::plan::Plan;
+use crate::lines::{Bar, LINES, Line};
+use crate::plan::{Peer, Plan};
 use crate::sheet::Sheet;
 
 pub(crate) struct Report<'a> {
     sheet: &'a Sheet,
-    lines: Vec<&'static Line>,
-    judges: bool,
+    lines: Vec<Line>,
+    plan: &'a Plan,
     /// What a reader must know to read the figures.
     notes: Vec<String>,
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(plan: &Plan, sheet: &'a Sheet) -> Result<Self> {
-        // With nothing to hold it against, nobody starts an etcd either.
-        let possible = |row| row != Row::Etcd || plan.peers.is_some();
-        let wanted = |line: &&Line| plan.wants(line.row) && possible(line.row);
-        let lines: Vec<_> = LINES.iter().filter(wanted).collect();
+    pub(crate) fn new(plan: &'a Plan, sheet: &'a Sheet) -> Result<Self> {
+        let wanted = |line: &&Line| plan.wants(line.row);
+        let mut lines: Vec<_> = LINES.iter().filter(wanted).copied().collect();
         ensure!(!lines.is_empty(), "nothing to measure without peers");
+        if matches!(plan.peer, Some(Peer::Baseline(_))) {
+            lines.iter_mut().for_each(Line::hold_against_baseline);
+        }
         for line in &lines {
-            let sides = if plan.peers.is_some() && line.compared {
+            let sides = if plan.peer.is_some() && line.compared {
                 2
             } else {
                 1
@@ -37,9 +38,10 @@ impl<'a> Report<'a> {
             "medians of {} rounds, {:?} where the number of requests is not given",
             plan.rounds, plan.seconds
         ));
-        if plan.peers.is_none() {
+        if plan.peer.is_none() {
             notes.push(
-                "nothing to measure against: --peer-apiserver and --peer-etcd name it".into(),
+                "nothing to measure against: --peer-apiserver and --peer-etcd, or --baseline, name it"
+                    .into(),
             );
         }
         if plan.quick {
@@ -48,13 +50,13 @@ impl<'a> Report<'a> {
         Ok(Self {
             sheet,
             lines,
-            judges: plan.judges(),
+            plan,
             notes,
         })
     }
 
     pub(crate) fn missed(&self) -> usize {
-        let missed = |line: &&&Line| self.ok(line) == Some(false);
+        let missed = |line: &&Line| self.ok(line) == Some(false);
         self.lines.iter().filter(missed).count()
     }
 
@@ -66,7 +68,7 @@ impl<'a> Report<'a> {
         let judged = self
             .ratio(line)
             .or_else(|| self.sheet.median(0, line.key))?;
-        let bar = line.bar.filter(|_| self.judges)?;
+        let bar = line.bar.filter(|_| self.plan.judges(line.row))?;
         Some(bar.holds(judged))
     }
 

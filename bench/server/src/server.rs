@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use crate::certificates;
 use crate::client::Endpoint;
 use crate::objects;
-use crate::plan::{Peers, Plan};
+use crate::plan::{Peer, Plan};
 use crate::process::Process;
 
 /// A server must be ready by then.
@@ -35,6 +35,9 @@ pub(crate) enum Program {
     /// With traces of all requests kept in memory, and sent nowhere.
     PilothouseKept,
     Kubernetes,
+    /// An earlier build of pilothouse.
+    Baseline,
+    BaselineOverEtcd,
 }
 
 impl Program {
@@ -45,6 +48,8 @@ impl Program {
             Self::PilothouseTraced => "pilothouse, traced",
             Self::PilothouseKept => "pilothouse, traces kept",
             Self::Kubernetes => "kube-apiserver",
+            Self::Baseline => "baseline",
+            Self::BaselineOverEtcd => "baseline over etcd",
         }
     }
 }
@@ -77,17 +82,22 @@ impl Server {
         }
         let address = free_address()?;
         let begin = Instant::now();
-        let mut etcd = match (&plan.peers, program) {
-            (Some(peers), Program::PilothouseOverEtcd | Program::Kubernetes) => {
-                Some(Etcd::start(peers, dir).await?)
-            }
+        let mut etcd = match (&plan.etcd, program) {
+            (
+                Some(etcd),
+                Program::PilothouseOverEtcd | Program::Kubernetes | Program::BaselineOverEtcd,
+            ) => Some(Etcd::start(etcd, dir).await?),
             _ => None,
         };
-        let mut command = match (&plan.peers, program, &etcd) {
-            (Some(peers), Program::Kubernetes, Some(etcd)) => {
-                kubernetes(peers, &pki, address, &etcd.url)
+        let url = etcd.as_ref().map(|etcd| &*etcd.url);
+        let mut command = match (&plan.peer, program, url) {
+            (Some(Peer::Kubernetes(path)), Program::Kubernetes, Some(url)) => {
+                kubernetes(path, &pki, address, url)
             }
-            _ => pilothouse(plan, &data, address, etcd.as_ref().map(|etcd| &*etcd.url)),
+            (Some(Peer::Baseline(path)), Program::Baseline | Program::BaselineOverEtcd, _) => {
+                pilothouse(path, &data, address, url)
+            }
+            _ => pilothouse(&plan.pilothouse, &data, address, url),
         };
         match program {
             Program::PilothouseTraced => {
@@ -162,8 +172,8 @@ impl Server {
     }
 }
 
-fn pilothouse(plan: &Plan, data: &Path, address: SocketAddr, etcd: Option<&str>) -> Command {
-    let mut command = Command::new(&plan.pilothouse);
+fn pilothouse(program: &Path, data: &Path, address: SocketAddr, etcd: Option<&str>) -> Command {
+    let mut command = Command::new(program);
     command
         .args(["serve", "--authorization-mode", "RBAC", "--secure-port"])
         .arg(address.port().to_string())
@@ -175,8 +185,8 @@ fn pilothouse(plan: &Plan, data: &Path, address: SocketAddr, etcd: Option<&str>)
     command
 }
 
-fn kubernetes(peers: &Peers, pki: &Path, address: SocketAddr, etcd: &str) -> Command {
-    let mut command = Command::new(&peers.apiserver);
+fn kubernetes(program: &Path, pki: &Path, address: SocketAddr, etcd: &str) -> Command {
+    let mut command = Command::new(program);
     let files = [
         ("--client-ca-file", "ca.crt"),
         ("--tls-cert-file", "apiserver.crt"),
@@ -204,12 +214,12 @@ struct Etcd {
 
 impl Etcd {
     /// With fsync, as it comes. Returns once it listens.
-    async fn start(peers: &Peers, dir: &Path) -> Result<Self> {
+    async fn start(program: &Path, dir: &Path) -> Result<Self> {
         let data = dir.join("etcd");
         let address = free_address()?;
         let url = format!("http://{address}");
         let peer = format!("http://{}", free_address()?);
-        let mut command = Command::new(&peers.etcd);
+        let mut command = Command::new(program);
         command
             .args(["--name", "bench", "--data-dir"])
             .arg(&data)

@@ -30,6 +30,14 @@ impl Sheet {
         }
     }
 
+    /// One figure for all rounds, in the place of what it was before.
+    pub(crate) fn add_worst(&mut self, side: usize, key: &str, figure: f64) {
+        let sides = self.0.entry(key.into()).or_default();
+        if let Some(rounds) = sides.get_mut(side) {
+            *rounds = vec![figure];
+        }
+    }
+
     /// The rounds of a side, none if it was not measured.
     pub(crate) fn rounds(&self, side: usize, key: &str) -> Option<&[f64]> {
         let rounds = self.0.get(key)?.get(side)?;

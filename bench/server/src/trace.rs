@@ -1,12 +1,12 @@
 //! Row `trace`: ours alone, with every request recorded and sent to a collector, or kept in memory, against none.
 
-use std::io::{BufRead as _, BufReader, Read, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
+use crate::collector::Collector;
+use crate::load::Outcome;
 use crate::plan::{Plan, order, say};
 use crate::server::{LOG, Program, Server, TRACING};
 use crate::sheet::Sheet;
@@ -16,6 +16,8 @@ const OBJECTS: usize = 1000;
 const CLIENTS: usize = 64;
 /// Turns of each side in a round: what is compared is a few per cent.
 const TURNS: usize = 5;
+/// What was recorded last is sent a second later: that belongs to what it costs.
+const SENT: Duration = Duration::from_millis(1200);
 
 pub(crate) async fn measure(
     plan: &Plan,
@@ -23,12 +25,13 @@ pub(crate) async fn measure(
     round: usize,
     sheet: &mut Sheet,
 ) -> Result<()> {
-    let collector = collect()?;
     let traced = dir.join("traced");
     std::fs::create_dir_all(&traced)?;
+    let collector = Collector::start(&traced).await?;
     let config = format!(
-        "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: {collector}\n\
-         protocol: http/protobuf\nsamplingRatePerMillion: 1000000\n"
+        "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: {}\n\
+         samplingRatePerMillion: 1000000\n",
+        collector.address
     );
     std::fs::write(traced.join(TRACING), config)?;
     let kept = dir.join("kept");
@@ -50,7 +53,7 @@ pub(crate) async fn measure(
             let server = &mut servers[side];
             say(&format!("trace: {}", server.program.name()));
             server.resume().await?;
-            let outcome = verbs::read(server, CLIENTS, OBJECTS, plan.seconds).await?;
+            let outcome = read(server, plan.seconds).await?;
             match server.program {
                 Program::PilothouseTraced => sheet.add_load(0, "trace", &outcome),
                 Program::PilothouseKept => sheet.add_load(0, "kept", &outcome),
@@ -67,70 +70,79 @@ pub(crate) async fn measure(
         server.resume().await?;
         server.stop().await?;
     }
-    for (key, dir) in [("trace dropped", traced), ("kept dropped", kept)] {
-        let log = std::fs::read_to_string(dir.join(LOG))?;
-        sheet.add(0, key, dropped(&log)?);
+    let sent = Spans::of(&traced)?;
+    let arrived = collector.stop().await?;
+    ensure!(
+        arrived == sent.exported,
+        "the server says that it sent {} spans, the collector has {arrived}",
+        sent.exported
+    );
+    for (key, spans) in [("trace lost", sent), ("kept lost", Spans::of(&kept)?)] {
+        // The worst of all rounds: none may lose any.
+        let before = sheet.rounds(0, key).and_then(<[f64]>::last);
+        let before = before.copied().unwrap_or_default();
+        sheet.add_worst(0, key, spans.lost().max(before));
     }
     std::fs::remove_dir_all(dir).context("remove the data of trace")
 }
 
-/// A server says in the end what became of its spans: `traces: spans 3 exported, 1 dropped, 0 failed`, or `kept`.
-fn dropped(log: &str) -> Result<f64> {
-    let line = log.lines().rfind(|it| it.starts_with("traces: "));
-    let line = line.context("the server did not say what became of its spans")?;
-    let numbers = line.split([' ', ',']).filter_map(|it| it.parse().ok());
-    let [exported, dropped, failed]: [f64; 3] = numbers
-        .collect::<Vec<_>>()
-        .try_into()
-        .ok()
-        .with_context(|| format!("not understood: {line}"))?;
-    Ok(dropped / (exported + dropped + failed))
+/// GETs, with what is left to be done for them when they are answered.
+async fn read(server: &Server, during: Duration) -> Result<Outcome> {
+    let before = server.cpu()?;
+    let mut outcome = verbs::read(server, CLIENTS, OBJECTS, during).await?;
+    tokio::time::sleep(SENT).await;
+    outcome.cpu_each = (server.cpu()? - before) * 1e3 / outcome.requests as f64;
+    Ok(outcome)
 }
 
-/// Takes in whatever is sent by OTLP over HTTP, as fast as it comes, until the bench ends.
-fn collect() -> Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let address = listener.local_addr()?;
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            // A connection that ends in the middle is the end of it.
-            thread::spawn(|| take(stream).ok());
-        }
-    });
-    Ok(address)
+/// What became of spans.
+struct Spans {
+    exported: u64,
+    dropped: u64,
+    failed: u64,
 }
 
-fn take(stream: TcpStream) -> Result<()> {
-    let mut answers = stream.try_clone()?;
-    let mut requests = BufReader::with_capacity(1 << 16, stream);
-    let mut length = 0;
-    let mut line = String::new();
-    while requests.read_line(&mut line)? > 0 {
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse()?;
-        }
-        if line.trim_end().is_empty() {
-            std::io::copy(&mut requests.by_ref().take(length), &mut std::io::sink())?;
-            answers.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?;
-        }
-        line.clear();
+impl Spans {
+    fn of(dir: &Path) -> Result<Self> {
+        Self::parse(&std::fs::read_to_string(dir.join(LOG))?)
     }
-    Ok(())
+
+    /// A server says it in the end: `traces: spans 3 exported, 1 dropped, 0 failed`, or `kept`.
+    fn parse(log: &str) -> Result<Self> {
+        let line = log.lines().rfind(|it| it.starts_with("traces: "));
+        let line = line.context("the server did not say what became of its spans")?;
+        let numbers = line.split([' ', ',']).filter_map(|it| it.parse().ok());
+        let [exported, dropped, failed]: [u64; 3] = numbers
+            .collect::<Vec<_>>()
+            .try_into()
+            .ok()
+            .with_context(|| format!("not understood: {line}"))?;
+        Ok(Self {
+            exported,
+            dropped,
+            failed,
+        })
+    }
+
+    /// The part of all that nobody has.
+    fn lost(&self) -> f64 {
+        let lost = (self.dropped + self.failed) as f64;
+        lost / (lost + self.exported as f64).max(1.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::dropped;
+    use super::Spans;
 
     #[test]
     fn what_a_server_says_in_the_end() {
         let log = "ready\ntraces: spans 6 exported, 3 dropped, 1 failed\nstopped\n";
-        assert!((dropped(log).unwrap() - 0.3).abs() < 1e-9);
+        let spans = Spans::parse(log).unwrap();
+        assert!((spans.lost() - 0.4).abs() < 1e-9 && spans.exported == 6);
         let log = "traces: spans 8 kept, 2 dropped, 0 failed\n";
-        assert!((dropped(log).unwrap() - 0.2).abs() < 1e-9);
-        assert!(dropped("ready\n").is_err());
-        assert!(dropped("traces: none\n").is_err());
+        assert!((Spans::parse(log).unwrap().lost() - 0.2).abs() < 1e-9);
+        assert!(Spans::parse("ready\n").is_err());
+        assert!(Spans::parse("traces: none\n").is_err());
     }
 }

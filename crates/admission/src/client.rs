@@ -2,6 +2,7 @@
 //! time, and with the texts that Go's client has for what goes wrong.
 
 mod connection;
+mod path;
 mod service;
 
 use std::collections::HashMap;
@@ -124,7 +125,9 @@ impl Target {
             let port = u16::try_from(port).map_err(|_| format!("invalid port {port}"))?;
             let (namespace, name) = (text("namespace"), text("name"));
             let host = format!("{name}.{namespace}.svc");
-            (Place::Service { namespace, name }, host, port, text("path"))
+            // Its path is no URL's: a percent sign in it is one.
+            let path = text("path").into_bytes();
+            (Place::Service { namespace, name }, host, port, path)
         } else {
             let url = config.str_at(&["url"]).unwrap_or_default();
             if url.is_empty() {
@@ -136,16 +139,11 @@ impl Target {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let server_name = ServerName::try_from(bare.to_owned())
             .map_err(|_| format!("{} is no name of a host", meta::go::quote(&host)))?;
-        let path = if path.starts_with('/') {
-            path
-        } else {
-            format!("/{path}")
-        };
         Ok(Self {
             place,
             host,
             port,
-            path,
+            path: path::escape(&path::clean(&path)),
             server_name,
             tls,
             dialer,
@@ -305,7 +303,8 @@ fn trust(bundle: &str) -> Result<Arc<ClientConfig>, String> {
     tls::config(bundle, None, &[b"http/1.1"])
 }
 
-fn split(url: &str) -> Result<(String, u16, String), String> {
+/// Host, port and the path, decoded.
+fn split(url: &str) -> Result<(String, u16, Vec<u8>), String> {
     let wrong = |why: String| format!("Unparsable URL: parse {}: {why}", meta::go::quote(url));
     let uri: Uri = url.parse().map_err(|error| wrong(format!("{error}")))?;
     let host = uri.host().unwrap_or_default();
@@ -313,5 +312,9 @@ fn split(url: &str) -> Result<(String, u16, String), String> {
         return Err(wrong("no https URL with a host".into()));
     }
     let port = uri.port_u16().unwrap_or(443);
-    Ok((host.to_owned(), port, uri.path().to_owned()))
+    Ok((
+        host.to_owned(),
+        port,
+        path::decode(uri.path()).map_err(wrong)?,
+    ))
 }

@@ -36,7 +36,7 @@ pub use namespace_lifecycle::NamespaceLifecycle;
 pub use node_declared_features::NodeDeclaredFeatureValidator;
 pub use node_restriction::NodeRestriction;
 pub use plugin::{Admitting, BoxFuture, Kinds, Lookup, Operation, Outcome, Plugin, Request};
-pub use plugins::{Plugins, PluginsError, Random, Setup};
+pub use plugins::{Plugins, PluginsError, Random, Setup, not_enforced};
 pub use pod_resize_validator::PodResizeValidator;
 pub use pod_security::PodSecurity;
 pub use pod_topology_labels::PodTopologyLabels;

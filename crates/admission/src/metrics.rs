@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use telemetry::labels;
+use telemetry::logs::{self, Field, LimitedBy, SERVER};
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
 use crate::Operation;
@@ -31,6 +32,9 @@ const DEFINITIONS: &[f64] = &[
     8.192, 16.384,
 ];
 
+/// Between two lines about one webhook that fails.
+const FAILURE_PAUSE: Duration = Duration::from_secs(10);
+
 #[derive(Debug)]
 pub struct Metrics {
     step: Family<Step<'static>, Histogram>,
@@ -44,6 +48,7 @@ pub struct Metrics {
     converted: Family<Converted<'static>, Counter>,
     converting: Family<Converted<'static>, Histogram>,
     definitions: Family<ConvertedKind<'static>, Histogram>,
+    failures: LimitedBy,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +171,27 @@ impl Metrics {
                 Unit::Seconds,
                 DEFINITIONS,
             ),
+            failures: LimitedBy::new(FAILURE_PAUSE),
         }
+    }
+
+    /// Logs that a webhook could not be asked, in upstream's words. With `open` the request goes on without it.
+    pub(crate) fn webhook_failed(&self, name: &str, open: bool, why: &str) {
+        let Some(more) = self.failures.admit(name) else {
+            return;
+        };
+        let text = if open {
+            "Failed calling webhook, failing open"
+        } else {
+            "Failed calling webhook, failing closed"
+        };
+        let more = i64::try_from(more).unwrap_or(i64::MAX);
+        let fields = [
+            ("webhook", Field::Text(name)),
+            ("err", Field::Text(why)),
+            ("repeated", Field::Number(more)),
+        ];
+        logs::warning(&SERVER, text, &fields);
     }
 
     /// `took` is in nanoseconds.

@@ -54,11 +54,11 @@ enum Row {
     On(fn(&Setup) -> Box<dyn Plugin>),
     /// Runs if enabled.
     Off,
-    /// Has its place and its default, but is not built yet, or rests on a feature that is off by default.
-    Later,
+    /// Runs by default in kube-apiserver and not here: what it would enforce is not enforced.
+    NotEnforced,
 }
 
-use Row::{Later, Off, On};
+use Row::{NotEnforced, Off, On};
 
 const ALL: &[(&str, Row)] = &[
     ("AlwaysAdmit", Off),
@@ -96,7 +96,7 @@ const ALL: &[(&str, Row)] = &[
         "StorageObjectInUseProtection",
         On(|_| Box::new(StorageObjectInUseProtection)),
     ),
-    ("PodGroupProtection", Later),
+    ("PodGroupProtection", NotEnforced),
     ("OwnerReferencesPermissionEnforcement", Off),
     (
         "PersistentVolumeClaimResize",
@@ -128,17 +128,17 @@ const ALL: &[(&str, Row)] = &[
     ),
     ("PodResizeValidator", On(|_| Box::new(PodResizeValidator))),
     // Webhooks, quota and the like come last: they see what the others made of the object.
-    ("MutatingAdmissionPolicy", Later),
+    ("MutatingAdmissionPolicy", NotEnforced),
     (
         "MutatingAdmissionWebhook",
         On(|it| Box::new(MutatingAdmissionWebhook::new(it.caller()))),
     ),
-    ("ValidatingAdmissionPolicy", Later),
+    ("ValidatingAdmissionPolicy", NotEnforced),
     (
         "ValidatingAdmissionWebhook",
         On(|it| Box::new(ValidatingAdmissionWebhook::new(it.caller()))),
     ),
-    ("ResourceQuota", Later),
+    ("ResourceQuota", NotEnforced),
     ("AlwaysDeny", Off),
 ];
 
@@ -149,8 +149,20 @@ pub enum PluginsError {
     Unknown { flag: &'static str, name: String },
     #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
     Overlap(Vec<String>),
-    #[error("plugin {} is not supported here yet", meta::go::quote(.0))]
+    #[error("enable-admission-plugins plugin {} is not supported by this server", meta::go::quote(.0))]
     Unsupported(String),
+    #[error(
+        "enable-admission-plugins plugin {} is not enforced by this server, though kube-apiserver runs it by default: leave it out, and \
+         know that what it would refuse is admitted",
+        meta::go::quote(.0)
+    )]
+    NotEnforced(String),
+}
+
+/// The plugins that kube-apiserver runs by default and this server does not have.
+pub fn not_enforced() -> impl Iterator<Item = &'static str> {
+    let missing = ALL.iter().filter(|(_, row)| matches!(row, NotEnforced));
+    missing.map(|(name, _)| *name)
 }
 
 /// Which plugins run: `--enable-admission-plugins` and `--disable-admission-plugins` over the defaults.
@@ -184,9 +196,13 @@ impl Plugins {
             return Err(PluginsError::Overlap(both));
         }
         // Asking for what is not there must not pass in silence.
-        let off = |name: &String| ALL.iter().any(|(it, row)| it == name && matches!(row, Off));
-        if let Some(name) = enabled.iter().find(|it| off(it)) {
-            return Err(PluginsError::Unsupported(name.clone()));
+        for name in &enabled {
+            let row = ALL.iter().find(|(it, _)| it == name);
+            match row.map(|(_, row)| row) {
+                Some(Off) => return Err(PluginsError::Unsupported(name.clone())),
+                Some(NotEnforced) => return Err(PluginsError::NotEnforced(name.clone())),
+                Some(On(_)) | None => {}
+            }
         }
         Ok(Self { enabled, disabled })
     }
@@ -197,7 +213,7 @@ impl Plugins {
             .filter(|(name, _)| !self.disabled.iter().any(|it| it == name));
         let plugins = wanted.filter_map(|(_, row)| match row {
             On(make) => Some(make(setup)),
-            Off | Later => None,
+            Off | NotEnforced => None,
         });
         Chain::new(plugins.collect(), setup.metrics.clone())
     }
@@ -262,7 +278,21 @@ mod tests {
                 "LimitRanger,Priority",
                 "[LimitRanger Priority] in enable-admission-plugins and disable-admission-plugins overlapped",
             ),
+            (
+                "AlwaysPullImages",
+                "",
+                "enable-admission-plugins plugin \"AlwaysPullImages\" is not supported by this server",
+            ),
         ];
+        for name in not_enforced() {
+            let error = Plugins::new(&names(name), &[]).unwrap_err();
+            assert_eq!(error, PluginsError::NotEnforced(name.to_owned()));
+            assert!(
+                error.to_string().contains("is not enforced by this server"),
+                "{error}"
+            );
+            assert!(Plugins::new(&[], &names(name)).is_ok());
+        }
         for (enable, disable, want) in cases {
             let error = Plugins::new(&names(enable), &names(disable)).unwrap_err();
             assert_eq!(error.to_string(), want);

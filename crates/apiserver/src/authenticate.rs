@@ -71,6 +71,7 @@ impl Api {
                 trusted,
                 known,
                 proxy,
+                ..
             } => (peer, *trusted, known, *proxy),
         };
         let now = clock::unix();
@@ -88,15 +89,18 @@ impl Api {
             return Ok(user.clone());
         }
         let certificate = peer.certificates.first();
-        if certificate.is_some() && !trusted && !headers.contains_key(AUTHORIZATION) {
-            return Err(unauthorized());
-        }
+        // Upstream asks the authorities of proxies and those of clients, and each that says no is an error: only another
+        // credential helps then.
+        let ways = &self.authentication;
+        let is_proxy = proxy.is_some_and(|(from, to)| (from..=to).contains(&now));
+        let is_unknown = ways.clients.is_some() && !trusted || ways.proxies.is_some() && !is_proxy;
         // A token of any bytes is a token, and a wrong one does not make its bearer anonymous.
         let authorization = headers.get(AUTHORIZATION);
         let authorization = authorization.map(|it| String::from_utf8_lossy(it.as_bytes()));
         let protocols = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
         let credentials = Credentials {
             certificate: certificate.filter(|_| trusted).map(|it| &**it),
+            untrusted_certificate: certificate.is_some() && is_unknown,
             authorization: authorization.as_deref(),
             websocket_protocols: protocols.filter_map(|it| it.to_str().ok()).collect(),
         };

@@ -20,6 +20,10 @@ pub enum Body {
 /// Frames one after the other; `None` ends the body.
 pub trait Frames: Send {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    fn upcoming(&self) -> Upcoming {
+        Upcoming::default()
+    }
 }
 
 impl Body {
@@ -28,19 +32,54 @@ impl Body {
     }
 
     /// What `write` sends, piece by piece.
-    pub fn chunks<F: Future<Output = ()> + Send + 'static>(write: impl FnOnce(Out) -> F) -> Self {
-        Self::Chunks(Box::pin(Sent::by(write)))
+    pub fn chunks<F: Future<Output = ()> + Send + 'static>(
+        upcoming: Upcoming,
+        write: impl FnOnce(Out) -> F,
+    ) -> Self {
+        Self::Chunks(Box::pin(Sent::by(upcoming, write)))
+    }
+}
+
+/// What a body that is made in pieces needs of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upcoming {
+    /// About how many bytes will be made for the next frame.
+    pub next: usize,
+    /// Bytes that are there already, for this response alone.
+    pub held: usize,
+}
+
+impl Default for Upcoming {
+    fn default() -> Self {
+        Self {
+            next: 128 << 10,
+            held: 0,
+        }
     }
 }
 
 /// Where the writer of a body puts its frames. It goes on when the client has room for more.
 #[derive(Debug)]
-pub struct Out(Arc<Mutex<Option<Bytes>>>);
+pub struct Out(Arc<Mutex<Slot>>);
+
+#[derive(Debug)]
+struct Slot {
+    frame: Option<Bytes>,
+    upcoming: Upcoming,
+}
 
 impl Out {
     pub async fn send(&self, frame: Bytes) {
-        *slot(&self.0) = Some(frame);
-        std::future::poll_fn(|_| match *slot(&self.0) {
+        self.send_before(frame, Upcoming::default()).await;
+    }
+
+    /// The same, and says what comes then.
+    pub async fn send_before(&self, frame: Bytes, upcoming: Upcoming) {
+        *slot(&self.0) = Slot {
+            frame: Some(frame),
+            upcoming,
+        };
+        std::future::poll_fn(|_| match slot(&self.0).frame {
             Some(_) => Poll::Pending,
             None => Poll::Ready(()),
         })
@@ -48,19 +87,22 @@ impl Out {
     }
 }
 
-fn slot(shared: &Mutex<Option<Bytes>>) -> MutexGuard<'_, Option<Bytes>> {
+fn slot(shared: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Frames as their writer sends them, one at a time.
 struct Sent<F> {
     writer: Option<Pin<Box<F>>>,
-    slot: Arc<Mutex<Option<Bytes>>>,
+    slot: Arc<Mutex<Slot>>,
 }
 
 impl<F: Future<Output = ()>> Sent<F> {
-    fn by(write: impl FnOnce(Out) -> F) -> Self {
-        let slot = Arc::default();
+    fn by(upcoming: Upcoming, write: impl FnOnce(Out) -> F) -> Self {
+        let slot = Arc::new(Mutex::new(Slot {
+            frame: None,
+            upcoming,
+        }));
         Self {
             writer: Some(Box::pin(write(Out(Arc::clone(&slot))))),
             slot,
@@ -74,7 +116,7 @@ impl<F: Future<Output = ()> + Send> Frames for Sent<F> {
             return Poll::Ready(None);
         };
         let ended = writer.as_mut().poll(context).is_ready();
-        let frame = slot(&self.slot).take();
+        let frame = slot(&self.slot).frame.take();
         match (frame, ended) {
             (None, false) => Poll::Pending,
             (frame, ended) => {
@@ -84,6 +126,10 @@ impl<F: Future<Output = ()> + Send> Frames for Sent<F> {
                 Poll::Ready(frame)
             }
         }
+    }
+
+    fn upcoming(&self) -> Upcoming {
+        slot(&self.slot).upcoming
     }
 }
 

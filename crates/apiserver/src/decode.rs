@@ -227,39 +227,77 @@ pub(crate) fn is_within(text: &str, outer: &str) -> bool {
 
 /// Upstream tells of fields as it comes upon them.
 pub(crate) fn in_document_order(object: &Value, found: &mut [String]) {
-    fn walk(value: &Value, path: &mut String, ranks: &mut HashMap<String, usize>) {
-        let length = path.len();
-        match value {
-            Value::Object(fields) => {
-                for (key, value) in fields.iter() {
-                    if length > 0 {
-                        path.push('.');
-                    }
-                    path.push_str(key);
-                    let rank = ranks.len();
-                    ranks.entry(path.clone()).or_insert(rank);
-                    walk(value, path, ranks);
-                    path.truncate(length);
-                }
-            }
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    write!(path, "[{index}]").expect("a String takes all");
-                    walk(item, path, ranks);
-                    path.truncate(length);
-                }
-            }
-            _ => {}
-        }
-    }
+    let mut wanted: Vec<&[u8]> = found.iter().map(|it| path_in(it).as_bytes()).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
     let mut ranks = HashMap::new();
-    walk(object, &mut String::new(), &mut ranks);
-    found.sort_by_key(|text| {
-        // What is wrong with YAML comes before any field.
-        let is_yaml = text.starts_with(YAML);
-        let rank = ranks.get(path_in(text)).copied();
-        (!is_yaml, rank.unwrap_or(usize::MAX))
-    });
+    rank(object, &wanted, 0, &mut ranks);
+    let mut order: Vec<(bool, usize, usize)> = (found.iter().enumerate())
+        .map(|(index, text)| {
+            // What is wrong with YAML comes before any field.
+            let is_yaml = text.starts_with(YAML);
+            let rank = ranks.get(path_in(text).as_bytes()).copied();
+            (!is_yaml, rank.unwrap_or(usize::MAX), index)
+        })
+        .collect();
+    order.sort_unstable();
+    let texts: Vec<String> = (order.iter())
+        .map(|(_, _, index)| std::mem::take(&mut found[*index]))
+        .collect();
+    for (place, text) in found.iter_mut().zip(texts) {
+        *place = text;
+    }
+}
+
+/// Looks for paths below a value whose own path has `length` bytes and is the beginning of all of them. Paths of the
+/// document are not built: those that are wanted say which way to go.
+fn rank<'a>(
+    value: &Value,
+    wanted: &[&'a [u8]],
+    length: usize,
+    ranks: &mut HashMap<&'a [u8], usize>,
+) {
+    match value {
+        Value::Object(fields) => {
+            let dot = usize::from(length > 0);
+            let wanted = starting(wanted, length, &b"."[..dot]);
+            if wanted.is_empty() {
+                return;
+            }
+            for (key, value) in fields.iter() {
+                let wanted = starting(wanted, length + dot, key.as_bytes());
+                let length = length + dot + key.len();
+                let Some(first) = wanted.first() else {
+                    continue;
+                };
+                if first.len() == length {
+                    let next = ranks.len();
+                    ranks.entry(first).or_insert(next);
+                }
+                rank(value, wanted, length, ranks);
+            }
+        }
+        Value::Array(items) => {
+            let wanted = starting(wanted, length, b"[");
+            if wanted.is_empty() {
+                return;
+            }
+            for (index, item) in items.iter().enumerate() {
+                let step = format!("[{index}]");
+                let wanted = starting(wanted, length, step.as_bytes());
+                if !wanted.is_empty() {
+                    rank(item, wanted, length + step.len(), ranks);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Those of sorted texts that go on with `step` after `length` bytes that they have in common.
+fn starting<'a, 'b>(sorted: &'b [&'a [u8]], length: usize, step: &[u8]) -> &'b [&'a [u8]] {
+    let sorted = &sorted[sorted.partition_point(|it| it[length..] < *step)..];
+    &sorted[..sorted.partition_point(|it| it[length..].starts_with(step))]
 }
 
 /// What a strict reader says about keys that come twice.
@@ -461,4 +499,48 @@ fn handled_as(kind: &str, version: &str, want: &str, error: &str) -> Status {
     Status::bad_request(format!(
         "{kind} in version {version} cannot be handled as a {want}: {error}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_told_in_the_order_of_the_document() {
+        let object = json!({
+            "z": 1,
+            "a.b": {"c": 1},
+            "list": [{"y": 1}, {"x": {"w": 1}, "v": 1}],
+            "a": {"b": {"c": 1, "d": 1}, "": {"e": 1}},
+        });
+        let order = [
+            "z",
+            "a.b",
+            "a.b.c",
+            "list[0].y",
+            "list[1].x",
+            "list[1].v",
+            "a.b.d",
+            "a..e",
+        ];
+        let mut found: Vec<String> = (order.iter())
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect();
+        let expected = found.clone();
+        found.sort_unstable();
+        found.push("unknown field \"not there\"".into());
+        found.push("yaml: unmarshal errors:\n  line 1".into());
+        in_document_order(&object, &mut found);
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some("yaml: unmarshal errors:\n  line 1")
+        );
+        assert_eq!(
+            found.last().map(String::as_str),
+            Some("unknown field \"not there\"")
+        );
+        assert_eq!(found[1..=expected.len()], expected);
+    }
 }

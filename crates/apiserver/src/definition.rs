@@ -258,6 +258,11 @@ fn field_at<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, String> {
 }
 
 /// Whether a schema has rules anywhere. The parser bounds how deep it is.
+/// Whether any of its schemas has rules in CEL.
+pub(crate) fn has_any_rules(definition: &Value) -> bool {
+    definition.at(&["spec", "versions"]).is_some_and(has_rules)
+}
+
 fn has_rules(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => fields.iter().any(|(key, value)| {

@@ -70,7 +70,7 @@ pub(crate) async fn collection(
 ) -> Result<Response<Body>, Status> {
     let options = delete_options(api, ask, body).await?;
     let list = ask.list_options()?;
-    let filter = Filter::new(&ask.resource, &list)?;
+    let filter = Filter::new(ask, &list)?;
     let accepted = respond::accept(ask, false)?;
     let write = Write::new(api, ask, write_options(&options));
     let range = ask.resource.range(&ask.info.namespace);

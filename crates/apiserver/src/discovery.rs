@@ -1,7 +1,9 @@
 //! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use http::Response;
 use json::{Object, Value, json};
@@ -13,8 +15,40 @@ use crate::body::Body;
 use crate::catalog::{Catalog, Group, Resource};
 use crate::digest;
 use crate::documents::{self, Request};
+use crate::gzip::{self, Packed};
 use crate::pipeline::Api;
 use crate::traced;
+
+/// What was made of the newest catalog: aggregated discovery of `/api` and of `/apis`.
+#[derive(Debug, Default)]
+pub(crate) struct Cache([ArcSwapOption<Aggregated>; 2]);
+
+#[derive(Debug)]
+struct Aggregated {
+    of: Arc<Catalog>,
+    etag: String,
+    body: Bytes,
+    packed: Bytes,
+}
+
+impl Cache {
+    fn get(&self, catalog: &Arc<Catalog>, groups: bool) -> Arc<Aggregated> {
+        let slot = &self.0[usize::from(groups)];
+        let known = slot.load_full();
+        if let Some(known) = known.filter(|it| Arc::ptr_eq(&it.of, catalog)) {
+            return known;
+        }
+        let (etag, body) = aggregated(catalog, groups);
+        let made = Arc::new(Aggregated {
+            of: catalog.clone(),
+            packed: Packed::new(&body).bytes,
+            etag,
+            body,
+        });
+        slot.store(Some(made.clone()));
+        made
+    }
+}
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -24,10 +58,19 @@ pub(crate) fn root(
     request: &Request<'_>,
     groups: bool,
 ) -> Result<Response<Body>, Status> {
-    let catalog = api.catalog.load();
+    let catalog = api.catalog.load_full();
     if wants_aggregated(documents::accepts(request))? {
-        let (etag, body) = aggregated(&catalog, groups);
-        let response = documents::tagged(request, AGGREGATED, &etag, body);
+        let made = api.discovery.get(&catalog, groups);
+        let is_packed = gzip::is_wanted(request.headers, made.body.len());
+        let body = if is_packed {
+            made.packed.clone()
+        } else {
+            made.body.clone()
+        };
+        let mut response = documents::tagged(request, AGGREGATED, &made.etag, body);
+        if is_packed && response.status().is_success() {
+            gzip::mark(&mut response);
+        }
         if !response.status().is_success() {
             return Ok(response);
         }

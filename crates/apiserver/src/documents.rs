@@ -15,7 +15,7 @@ use crate::catalog::Group;
 use crate::negotiate::{Accepted, Format, Offer};
 use crate::pipeline::Api;
 use crate::request::Query;
-use crate::{debug_traces, discovery, health, openapi, respond, show, traced};
+use crate::{debug_traces, discovery, flow, health, openapi, respond, show, traced};
 
 /// What the server says of itself.
 #[derive(Clone, Debug, Default)]
@@ -55,10 +55,17 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
     }
     if let ["healthz" | "livez" | "readyz", ..] = parts.as_slice() {
         // Whatever the method, as upstream.
-        return Ok(health::answer(api, request, &parts));
+        return Ok(health::answer(api, request, &parts).await);
     }
     if let ["debug", "traces", rest @ ..] = parts.as_slice() {
         return debug_traces::answer(api, request, rest).await;
+    }
+    if let ["debug", "api_priority_and_fairness", name] = parts.as_slice()
+        && let Some(flow) = api.limiter.flow()
+        && !path.ends_with('/')
+    {
+        let found = flow::debug_answer(flow, request, name);
+        return Ok(found.unwrap_or_else(page_not_found));
     }
     let Some(read) = read(api, request, &parts).await else {
         return Ok(page_not_found());
@@ -101,7 +108,7 @@ async fn read(
                 _ => return None,
             };
             let format = telemetry::metrics::Format::accepted(accepts(request));
-            let text = telemetry::metrics::render(registry, format);
+            let text = telemetry::metrics::encode(registry, format);
             Some(Ok(respond::ok(format.content_type(), text)))
         }
         ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),

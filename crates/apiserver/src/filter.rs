@@ -9,6 +9,7 @@ use meta::selector::{FieldSelector, LabelSelector};
 use store::{Entry, Event};
 
 use crate::catalog::Resource;
+use crate::pipeline::Ask;
 use crate::{convert, fields};
 
 #[derive(Debug)]
@@ -18,11 +19,21 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    pub(crate) fn new(resource: &Resource, options: &ListOptions) -> Result<Self, Status> {
-        fields::check(resource, &options.field_selector)?;
+    /// What the query selects, and of that the one object that the request names, if it does.
+    pub(crate) fn new(ask: &Ask<'_>, options: &ListOptions) -> Result<Self, Status> {
+        fields::check(&ask.resource, &options.field_selector)?;
+        let (mut fields, name) = (options.field_selector.clone(), &*ask.info.name);
+        if !name.is_empty() {
+            if fields.is_everything() {
+                fields = FieldSelector::equal("metadata.name", name);
+            } else if fields.exact_match("metadata.name") != Some(name) {
+                let text = "fieldSelector metadata.name doesn't match requested name";
+                return Err(Status::bad_request(text));
+            }
+        }
         Ok(Self {
             labels: options.label_selector.clone(),
-            fields: options.field_selector.clone(),
+            fields,
         })
     }
 

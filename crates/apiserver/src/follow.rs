@@ -1,6 +1,7 @@
 //! What the server itself learns from objects: who may do what, and which custom kinds there are. Read before the first
 //! request is answered, then followed change by change.
 
+mod flow;
 mod nodes;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use meta::Status;
 use store::{Entry, Event, Revision, Snapshot, Watch, WatchEnd};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::catalog::{self, Catalog, Resource};
+use crate::catalog::{self, Catalog, Group, Resource};
 use crate::converter::Webhook;
 use crate::custom::Life;
 use crate::pipeline::Api;
@@ -99,8 +100,10 @@ pub fn start(api: &Arc<Api>, learners: Learners) {
             followers.add(format!("/{plural}/"), change, reload);
         }
     }
+    flow::start(&mut followers, &snapshot);
     let definitions = Definitions {
         rows: BTreeMap::new(),
+        builtin: catalog::builtin(),
         targets: learners.targets,
     };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
@@ -247,6 +250,8 @@ struct Served {
 #[derive(Debug)]
 struct Definitions {
     rows: BTreeMap<Vec<u8>, Served>,
+    /// The same rows in every catalog: what was made of them stays true.
+    builtin: Vec<Group>,
     /// Where conversion webhooks are, and the connections to them.
     targets: Arc<Targets>,
 }
@@ -309,7 +314,7 @@ impl Definitions {
             .flat_map(|it| &it.rows)
             .cloned()
             .collect();
-        api.set_catalog(Catalog::new(catalog::builtin(), &all));
+        api.set_catalog(Catalog::new(self.builtin.clone(), &all));
     }
 }
 

@@ -1,42 +1,59 @@
 //! What stands before every request: who asks, a place among those that are served, and whether they may.
 
+mod places;
+mod slot;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use auth::{Attributes, Decision, User};
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use meta::Status;
 use meta::gvk::GroupResource;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use telemetry::metrics::Registry;
+use telemetry::trace;
 
+use crate::body::Body;
+use crate::flow::{FlowControl, Outcome};
 use crate::metrics::{Authenticated, Tally};
-use crate::pipeline::{Api, Ask, Caller, Settings};
-use crate::request::{RequestInfo, Verb};
+use crate::pipeline::{Api, Ask, Caller, Settings, is_probe};
+use crate::request::{Query, RequestInfo, Verb};
+use crate::respond;
 
-/// Places for requests that are served at the same time.
+use places::Places;
+pub(crate) use slot::SeatSlot;
+
+/// Who is served when there are many.
 #[derive(Debug)]
-pub(crate) struct Places {
-    reading: Semaphore,
-    writing: Semaphore,
+pub(crate) enum Limiter {
+    /// By priority and fairly.
+    Flow(Arc<FlowControl>),
+    /// By number alone (`--enable-priority-and-fairness=false`).
+    InFlight(Places),
 }
 
-impl Places {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        Self {
-            reading: Semaphore::new(limit(settings.max_requests_inflight)),
-            writing: Semaphore::new(limit(settings.max_mutating_requests_inflight)),
+impl Limiter {
+    pub(crate) fn new(settings: &Settings, registry: &Registry) -> Self {
+        match FlowControl::new(settings, registry) {
+            Some(flow) => Self::Flow(flow),
+            None => Self::InFlight(Places::new(settings)),
+        }
+    }
+
+    pub(crate) fn flow(&self) -> Option<&Arc<FlowControl>> {
+        match self {
+            Self::Flow(flow) => Some(flow),
+            Self::InFlight(_) => None,
         }
     }
 }
 
-/// Zero is no limit.
-fn limit(most: usize) -> usize {
-    match most {
-        0 => Semaphore::MAX_PERMITS,
-        most => most.min(Semaphore::MAX_PERMITS),
-    }
-}
+/// Nobody waits in a queue for longer, whatever time a request has.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Nor for more than one of so many parts of that time.
+const WAIT_PART: u32 = 4;
 
 impl Api {
     pub(crate) async fn who(
@@ -62,32 +79,75 @@ impl Api {
         user
     }
 
-    /// A place among those that are served now; watches take none.
-    pub(crate) fn place(
+    /// A seat, now or after a wait in a queue. An error is for how many seconds the client is asked to stay away. `most` is
+    /// what the request may take.
+    pub(crate) async fn admit(
         &self,
-        parts: &Parts,
-        info: &RequestInfo<'_>,
-    ) -> Result<Option<SemaphorePermit<'_>>, Status> {
-        let resource = info.resource.as_ref();
-        if resource.is_some_and(|it| it.verb == Verb::Watch) {
-            return Ok(None);
+        caller: &Caller,
+        asked: &Attributes<'_>,
+        user: &Arc<User>,
+        (parts, info, query): (&Parts, &RequestInfo<'_>, &Query),
+        most: Duration,
+        tally: &mut Tally,
+    ) -> Result<SeatSlot, i64> {
+        // What controllers do must not wait for what clients do: they clean up after them.
+        if matches!(caller, Caller::Local(_)) || is_long_running(info) {
+            return Ok(SeatSlot::empty());
         }
-        let reads = matches!(parts.method, Method::GET | Method::HEAD);
-        let (settings, inflight) = (&self.settings, &self.metrics.inflight);
-        let (room, most, used) = if reads {
-            let most = settings.max_requests_inflight;
-            (&self.places.reading, most, &inflight.reading)
-        } else {
-            let most = settings.max_mutating_requests_inflight;
-            (&self.places.writing, most, &inflight.writing)
+        let inflight = &self.metrics.inflight;
+        let flow = match &self.limiter {
+            Limiter::Flow(flow) => flow,
+            // With priority and fairness, the FlowSchema `probes` exempts them.
+            Limiter::InFlight(_) if is_probe(info.path) => return Ok(SeatSlot::empty()),
+            Limiter::InFlight(places) => {
+                let is_watch = asked.verb == "watch";
+                let taken = places.take(asked, inflight, is_watch);
+                return taken.inspect_err(|_| self.note_dropped(info, parts));
+            }
         };
-        let Ok(slot) = room.try_acquire() else {
+        let Some(entry) = flow.classify(asked) else {
+            return Ok(SeatSlot::empty());
+        };
+        tally.flow = Some(entry.clone());
+        let target = (&parts.method, parts.uri.path_and_query());
+        let arriving = flow.arriving(self, &entry, user, (info, query), target);
+        let reads = arriving.reads;
+        let meters = &flow.shared.meters;
+        let seat = match entry.start(arriving) {
+            Outcome::Seated(seat) => Some(seat),
+            Outcome::Waits(mut waiting) => {
+                inflight.queued(reads).note(meters.waiting(reads).get());
+                let limit = (most / WAIT_PART).min(LONGEST_WAIT);
+                let limit = limit.saturating_sub(Duration::from_nanos(tally.started.nanos()));
+                let seated = Box::pin(tokio::time::timeout(limit, &mut waiting))
+                    .await
+                    .ok();
+                tally.queued = waiting.waited();
+                trace::event_with(
+                    "Left the queue of its priority level",
+                    "waitedMicroseconds",
+                    usize::try_from(tally.queued / 1000).unwrap_or(usize::MAX),
+                );
+                if seated.is_none() {
+                    waiting.give_up();
+                }
+                seated
+            }
+            Outcome::Rejected => None,
+        };
+        let Some(seat) = seat else {
             self.note_dropped(info, parts);
-            let why = "Too many requests, please try again later.";
-            return Err(Status::too_many_requests(why, 1));
+            return Err(entry.level.turned_away());
         };
-        used.note(limit(most).saturating_sub(room.available_permits()));
-        Ok(Some(slot))
+        inflight
+            .executing(reads)
+            .note(meters.executing(reads).get());
+        Ok(SeatSlot::of(seat))
+    }
+
+    /// The same of a request whose handler is at work already.
+    pub(crate) fn count_dropped(&self, ask: &Ask<'_>) {
+        self.metrics.requests.dropped_late(ask);
     }
 
     /// Counts a request that there is no place for, under its own names if we know them.
@@ -145,4 +205,29 @@ fn judged(attributes: &Attributes<'_>, decision: &Decision) -> Result<(), Status
     let mut status = Status::forbidden(&resource, attributes.name, "");
     status.message = auth::forbidden::message(attributes, &decision.reason);
     Err(status)
+}
+
+/// What goes on for as long as its client wants it to takes no seat, but for a watch, which takes one while it begins.
+fn is_long_running(info: &RequestInfo<'_>) -> bool {
+    match &info.resource {
+        Some(it) => {
+            let streams = ["attach", "exec", "proxy", "log", "portforward"];
+            it.verb == Verb::Proxy || streams.contains(&&*it.subresource)
+        }
+        None => info.path.starts_with("/debug/pprof/"),
+    }
+}
+
+/// What upstream tells whoever is turned away: no Status.
+pub(crate) fn too_many_requests(seconds: i64) -> Response<Body> {
+    let mut response = respond::with_code(
+        StatusCode::TOO_MANY_REQUESTS,
+        "text/plain; charset=utf-8",
+        "Too many requests, please try again later.\n",
+    );
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, seconds.into());
+    let nosniff = HeaderValue::from_static("nosniff");
+    headers.insert("x-content-type-options", nosniff);
+    response
 }

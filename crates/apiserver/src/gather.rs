@@ -68,6 +68,12 @@ impl<S: Seal> Gathered<S> {
         })))
     }
 
+    /// Bytes that were taken and not sent yet.
+    pub(crate) fn held(&self) -> usize {
+        let inner = self.inner();
+        inner.sealed + inner.waiting.len()
+    }
+
     /// Sends what was gathered.
     pub(crate) fn poll_send(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.inner().poll_send(context)
@@ -153,6 +159,25 @@ impl<S: Seal> AsyncWrite for Gathered<S> {
         }
         let taken = data.len().min(MOST);
         inner.gather(&data[..taken])?;
+        Poll::Ready(Ok(taken))
+    }
+
+    /// Of several pieces as many as fit: what is written with HTTP/1 is not copied to one place before.
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let mut inner = self.inner();
+        if inner.sealed >= FULL {
+            ready!(inner.poll_flush(context))?;
+        }
+        let mut taken = 0;
+        for piece in pieces {
+            let some = &piece[..piece.len().min(MOST - taken)];
+            inner.gather(some)?;
+            taken += some.len();
+        }
         Poll::Ready(Ok(taken))
     }
 

@@ -1,6 +1,7 @@
 //! Compressed answers, for clients that take them and where it pays.
 
 mod crc32;
+mod pieces;
 
 use std::future::poll_fn;
 
@@ -10,7 +11,8 @@ use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
 };
 
-use crate::body::Body;
+use crate::body::{Body, Upcoming};
+pub(crate) use pieces::{Packed, Packer, Piece};
 
 /// As upstream: below this the time is better spent on sending.
 const WORTH_IT: usize = 128 << 10;
@@ -20,18 +22,12 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
 /// Compresses a large answer if the client takes it so. Watches stay as they are: their events must not wait.
 pub(crate) fn negotiate(request: &HeaderMap, response: &mut Response<Body>) {
-    let accepts = request
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|coding| coding.split(';').next().unwrap_or_default().trim() == "gzip");
     let large = match response.body() {
         Body::Full(bytes) => bytes.len() >= WORTH_IT,
         Body::Chunks(_) => true,
         Body::Stream(_) => false,
     };
-    if !accepts || !large || response.headers().contains_key(CONTENT_ENCODING) {
+    if !large || response.headers().contains_key(CONTENT_ENCODING) || !accepts(request) {
         return;
     }
     let body = std::mem::replace(response.body_mut(), Body::empty());
@@ -42,21 +38,51 @@ pub(crate) fn negotiate(request: &HeaderMap, response: &mut Response<Body>) {
             out.extend(encoder.finish());
             out.into()
         }
-        Body::Chunks(mut frames) => Body::chunks(|out| async move {
+        Body::Chunks(mut frames) => Body::chunks(with_state(frames.upcoming()), |out| async move {
             let mut encoder = Encoder::new();
             while let Some(frame) = poll_fn(|context| frames.as_mut().poll_next(context)).await {
                 let packed = encoder.push(&frame);
                 if !packed.is_empty() {
-                    out.send(packed.into()).await;
+                    let upcoming = with_state(frames.upcoming());
+                    out.send_before(packed.into(), upcoming).await;
                 }
             }
             out.send(encoder.finish().into()).await;
         }),
         watch @ Body::Stream(_) => watch,
     };
+    mark(response);
+}
+
+/// Whether a client takes this many bytes compressed, and it pays.
+pub(crate) fn is_wanted(request: &HeaderMap, length: usize) -> bool {
+    length >= WORTH_IT && accepts(request)
+}
+
+fn accepts(request: &HeaderMap) -> bool {
+    request
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|coding| coding.split(';').next().unwrap_or_default().trim() == "gzip")
+}
+
+/// Says that the body is compressed.
+pub(crate) fn mark(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+}
+
+/// What an encoder takes of memory, about.
+const STATE: usize = 320 << 10;
+
+fn with_state(upcoming: Upcoming) -> Upcoming {
+    Upcoming {
+        held: upcoming.held + STATE,
+        ..upcoming
+    }
 }
 
 struct Encoder {

@@ -1,5 +1,9 @@
 //! The body of a request: read late, bounded in size.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -14,6 +18,15 @@ pub enum RequestBody {
 impl RequestBody {
     /// All of it, or a refusal before more than `limit` bytes are held.
     pub async fn read(self, limit: usize) -> Result<Bytes, Status> {
+        self.read_with(limit, |_| Ok(())).await
+    }
+
+    /// The same. `waits` is told how many bytes are held whenever the next ones are not there yet, and may end it.
+    pub(crate) async fn read_with(
+        self,
+        limit: usize,
+        mut waits: impl FnMut(usize) -> Result<(), Status>,
+    ) -> Result<Bytes, Status> {
         let too_large = || Status::request_entity_too_large(format!("limit is {limit}"));
         let mut body = match self {
             Self::Bytes(bytes) if bytes.len() > limit => return Err(too_large()),
@@ -21,12 +34,23 @@ impl RequestBody {
             Self::Incoming(body) => body,
         };
         if body.size_hint().lower() > limit as u64 {
+            waits(0)?;
             drain(body, limit).await;
             return Err(too_large());
         }
         let mut first: Option<Bytes> = None;
         let mut all = BytesMut::new();
-        while let Some(frame) = body.frame().await {
+        loop {
+            let next = poll_fn(|context| Poll::Ready(Pin::new(&mut body).poll_frame(context)));
+            let next = if let Poll::Ready(next) = next.await {
+                next
+            } else {
+                waits(first.as_ref().map_or(0, Bytes::len) + all.len())?;
+                body.frame().await
+            };
+            let Some(frame) = next else {
+                break;
+            };
             let frame = frame.map_err(|error| {
                 Status::bad_request(format!("unable to read the request body: {error}"))
             })?;
@@ -35,6 +59,7 @@ impl RequestBody {
             };
             let held = first.as_ref().map_or(0, Bytes::len) + all.len();
             if held + data.len() > limit {
+                waits(0)?;
                 drain(body, limit).await;
                 return Err(too_large());
             }

@@ -41,7 +41,7 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     let accepted = respond::accept(ask, true)?;
     respond::fits(ask, accepted, true)?;
     let options = ask.list_options()?;
-    let filter = Filter::new(&ask.resource, &options)?;
+    let filter = Filter::new(ask, &options)?;
     let range = ask.resource.range(&ask.info.namespace);
     let asked = ask.query.get("resourceVersion").unwrap_or_default();
     let start = match &*options.continue_token {

@@ -1,11 +1,15 @@
 //! Who owns which field: the bridge to `merge`.
 
+use std::cell::OnceCell;
+
 use json::Value;
 use merge::fieldpath::Filter;
 use merge::typed::Type;
 use merge::{Context, Unconverted, Versions};
 use meta::Status;
+use meta::gvk::api_version;
 use meta::status::Cause;
+use schema::Schema;
 
 use crate::catalog::Resource;
 use crate::write::Write;
@@ -81,6 +85,8 @@ struct Served<'a> {
     resource: &'a Resource,
     api_version: String,
     others: Vec<(String, std::sync::Arc<Resource>)>,
+    /// The schemas of versions that a definition has and does not serve; made when somebody owns fields in one.
+    unserved: OnceCell<Vec<(String, Schema)>>,
     reset: Option<Filter>,
 }
 
@@ -99,12 +105,53 @@ impl<'a> Served<'a> {
             resource,
             api_version: resource.api_version(),
             others: others.map(|it| (it.api_version(), it.clone())).collect(),
+            unserved: OnceCell::new(),
             reset: strategy::reset_fields(resource, &write.ask.info.subresource),
         }
     }
 
     fn own(&self) -> Type<'_> {
         of(self.resource)
+    }
+
+    fn unserved(&self) -> &[(String, Schema)] {
+        self.unserved.get_or_init(|| {
+            let custom = self.resource.custom.as_deref();
+            let all = custom.into_iter().flat_map(|it| it.schemas.iter());
+            let named =
+                all.map(|(version, schema)| (api_version(&self.resource.group, version), schema));
+            let is_served = |version: &str| self.others.iter().any(|(it, _)| it == version);
+            let unserved = named.filter(|(version, _)| !is_served(version));
+            unserved
+                .map(|(version, schema)| (version, schema::with_object_meta(schema)))
+                .collect()
+        })
+    }
+
+    /// To a version that is not served. What a definition has no version of is an error, as upstream; a built-in kind just
+    /// does not have it any more.
+    fn convert_unserved(&self, object: &Value, version: &str) -> Result<Value, Unconverted> {
+        let Some(custom) = &self.resource.custom else {
+            return Err(Unconverted::MissingVersion);
+        };
+        if self.unserved().iter().any(|(it, _)| it == version) {
+            let mut object = object.clone();
+            custom
+                .convert(&mut object, version)
+                .map_err(|status| Unconverted::Failed(status.message))?;
+            return Ok(object);
+        }
+        let group = version.split_once('/').map_or("", |it| it.0);
+        Err(Unconverted::Failed(if *group == *self.resource.group {
+            format!("request to convert CR to an invalid group/version: {version}")
+        } else {
+            format!(
+                "{}, Kind={} is unstructured and is not suitable for converting to {}",
+                self.api_version,
+                self.resource.kind,
+                meta::go::quote(version)
+            )
+        }))
     }
 }
 
@@ -119,7 +166,7 @@ impl Versions for Served<'_> {
     fn convert(&self, object: &Value, version: &str) -> Result<Value, Unconverted> {
         let found = self.others.iter().find(|(it, _)| it == version);
         let Some((_, resource)) = found else {
-            return Err(Unconverted::MissingVersion);
+            return self.convert_unserved(object, version);
         };
         let mut object = object.clone();
         convert::to_version(resource, &mut object, &resource.group, &resource.version)
@@ -129,7 +176,11 @@ impl Versions for Served<'_> {
 
     fn schema(&self, version: &str) -> Type<'_> {
         let found = self.others.iter().find(|(it, _)| it == version);
-        found.map_or(self.own(), |(_, resource)| of(resource))
+        if let Some((_, resource)) = found {
+            return of(resource);
+        }
+        let found = self.unserved().iter().find(|(it, _)| it == version);
+        found.map_or(self.own(), |(_, schema)| Type::of(schema.place()))
     }
 
     fn reset_fields(&self, _version: &str) -> Option<&Filter> {

@@ -10,6 +10,9 @@ mod queues;
 pub(crate) mod requests;
 mod storage;
 mod watches;
+mod write_errors;
+
+use std::collections::HashSet;
 
 use telemetry::labels;
 use telemetry::metrics::Stability::Unmarked;
@@ -18,13 +21,15 @@ use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_pro
 pub(crate) use access::{Access, Authenticated};
 pub use decisions::Decisions;
 pub(crate) use objects::Listing;
+pub(crate) use observed::Inflight;
 pub use observed::follow;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::{RowSeries, Tally};
 pub(crate) use storage::Operation;
 
+use crate::catalog::Catalog;
 use objects::Objects;
-use observed::{Health, Inflight};
+use observed::Health;
 use queues::Name;
 use requests::Requests;
 use storage::Storage;
@@ -76,7 +81,7 @@ impl Metrics {
             objects: Objects::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
-            health: Health::new(&slis),
+            health: Health::new(&slis, &registry),
             slis,
             handshake_errors: handshake_errors.with(&()),
             queues: Queues::new(&registry),
@@ -86,6 +91,21 @@ impl Metrics {
 }
 
 impl Metrics {
+    /// Series of custom resources that are served no more go soon.
+    pub(crate) fn retire_missing(&self, old: &Catalog, new: &Catalog) {
+        let of = |catalog: &Catalog| -> HashSet<(String, String)> {
+            let custom = catalog.preferred().filter(|it| it.custom.is_some());
+            let names = custom.map(|it| (it.group.to_string(), it.plural.to_string()));
+            names.collect()
+        };
+        for (group, resource) in of(old).difference(&of(new)) {
+            self.registry
+                .retire(&[("group", group), ("resource", resource)]);
+            let name = format!("{resource}.{group}");
+            self.registry.retire(&[("crd_name", &name)]);
+        }
+    }
+
     /// Whether this server holds a Lease, for whoever tries to. To be asked for once.
     pub fn leads(&self, lease: &str) -> Gauge {
         let leads = self.registry.gauge::<Name<'_>>(Desc::new(

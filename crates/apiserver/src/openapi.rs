@@ -1,14 +1,17 @@
 //! `/openapi/v2` and `/openapi/v3`.
 //!
-//! Documents are made when they are asked for, from the same tables that serve requests, and not kept: clients keep
-//! them, by their hashes. Only hashes stay, each with the resources that it was made of.
+//! Documents are made from the same tables that serve requests, when they are first asked for and then in the background
+//! after each change of the catalog ([`Cache`]). They are kept compressed and shared by all who ask. The document of version
+//! 2, which is of everything, is put together from parts that are compressed one by one ([`parts`]).
 
 mod cache;
 mod custom;
 mod facts;
+mod form;
 mod gnostic;
 mod operation;
 mod parameters;
+mod parts;
 mod paths;
 mod roots;
 mod serve;
@@ -18,6 +21,7 @@ mod types;
 mod v2;
 mod v3;
 
+pub use cache::Builds;
 pub(crate) use cache::Cache;
 pub(crate) use serve::answer;
 

@@ -16,12 +16,15 @@ use meta::Status;
 
 use crate::body::Body;
 use crate::catalog::Resource;
+use crate::delivery::{self, Answer, Described};
+use crate::gate::{self, SeatSlot};
 use crate::incoming::RequestBody;
 use crate::metrics::Tally;
-use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
+use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
 use crate::request_log::Noted;
 use crate::server::Peer;
-use crate::traced::{self, SERVER_TIMING, Told};
+use crate::traced::{self, RequestFacts, SERVER_TIMING};
+use crate::unread::ConnectionMemory;
 use crate::warnings::Warnings;
 use crate::{debug_flags, documents, gzip, random, respond, verbs};
 pub use api::{Api, Config, Settings};
@@ -30,6 +33,9 @@ pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// What a request of a controller of ours may take, however short clients' time is.
 const OWN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// For a response that says that the request took too long.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Who is at the other end of a connection, or inside of this process.
 #[derive(Debug)]
@@ -42,9 +48,20 @@ pub enum Caller {
         known: Option<(Arc<User>, (i64, i64))>,
         /// From when to when it may speak for others.
         proxy: Option<(i64, i64)>,
+        /// What it has not read of its responses.
+        memory: Arc<ConnectionMemory>,
     },
     /// A controller of ours.
     Local(Arc<User>),
+}
+
+impl Caller {
+    pub(crate) fn memory(&self) -> Arc<ConnectionMemory> {
+        match self {
+            Self::Remote { memory, .. } => memory.clone(),
+            Self::Local(_) => Arc::default(),
+        }
+    }
 }
 
 /// All that is known about a request for a resource when its verb takes over.
@@ -59,16 +76,14 @@ pub struct Ask<'a> {
     pub warnings: &'a Warnings,
     /// When it is answered, with whatever there is. What streams has none.
     pub deadline: Option<Instant>,
+    /// What it holds of the server's concurrency.
+    pub seat: &'a SeatSlot,
 }
 
 impl Api {
-    pub async fn answer(
-        self: &Arc<Self>,
-        caller: &Caller,
-        request: Request<Incoming>,
-    ) -> Response<Body> {
+    pub async fn answer(self: &Arc<Self>, caller: &Caller, request: Request<Incoming>) -> Answer {
         let (parts, body) = request.into_parts();
-        self.handle(caller, parts, RequestBody::Incoming(body))
+        self.respond(caller, parts, RequestBody::Incoming(body))
             .await
     }
 
@@ -78,22 +93,26 @@ impl Api {
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
+        self.respond(caller, parts, body).await.response
+    }
+
+    async fn respond(self: &Arc<Self>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
         let mut tally = Tally::start();
         tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let log = self.settings.request_log.filter(|it| (it.enabled)());
         let mut noted = log.map(Noted::new);
         let mut trace = self.tracer.request();
+        let query = Query::parse(parts.uri.query());
+        let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
         let answered = {
-            let run = self.run(caller, &parts, body, noted.as_mut(), &mut tally);
+            let asked = (&query, &info);
+            let run = self.run(caller, &parts, asked, body, noted.as_mut(), &mut tally);
             let mut run = pin!(run);
             poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
         };
         let mut response = match answered {
             Ok(response) => response,
-            Err(status) => {
-                let query = Query::parse(parts.uri.query());
-                respond::failed(&status, &parts.headers, &query)
-            }
+            Err(status) => respond::failed(&status, &parts.headers, &query),
         };
         let id = parts.headers.get(AUDIT_ID).cloned();
         let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
@@ -107,6 +126,9 @@ impl Api {
             once(&mut timing);
             response.headers_mut().insert(SERVER_TIMING, timing);
         }
+        if let Some(entry) = &tally.flow {
+            entry.tell(response.headers_mut());
+        }
         gzip::negotiate(&parts.headers, &mut response);
         if parts.method == Method::HEAD {
             *response.body_mut() = Body::empty();
@@ -114,27 +136,35 @@ impl Api {
         if let Some(noted) = noted {
             noted.tell(caller, &parts, &response, trace.ids());
         }
+        let mut terms = tally.terms();
+        if response.status() == StatusCode::GATEWAY_TIMEOUT {
+            // It begins when its time is over.
+            terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
+        }
         tally.end(&mut response, trace.ids());
-        trace.finish(|told: &mut Told| told.note(caller, &parts, &response, id.as_ref()));
-        response
+        trace.finish(|| {
+            let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
+            RequestFacts::new(caller, &parts, (&query, info), &response, id.as_ref())
+        });
+        if terms.deadline.is_some() && delivery::is_large(response.body()) {
+            terms.request = Some(Box::new(Described::new(&parts, id.as_ref())));
+        }
+        Answer { response, terms }
     }
 
     async fn run(
         self: &Arc<Self>,
         caller: &Caller,
         parts: &Parts,
+        (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
         body: RequestBody,
         mut noted: Option<&mut Noted>,
         tally: &mut Tally,
     ) -> Result<Response<Body>, Status> {
-        let query = Query::parse(parts.uri.query());
-        let info = RequestInfo::new(&parts.method, parts.uri.path(), &query)
-            .map_err(|error| Status::bad_request(error.to_string()))?;
-        let most = match caller {
-            Caller::Remote { .. } => self.settings.request_timeout,
-            Caller::Local(_) => OWN_DEADLINE,
-        };
-        let deadline = deadline(&query, &info, most)?;
+        let info = info.as_ref();
+        let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
+        let most = deadline(query, info, self.longest(caller))?;
+        tally.deadline = most.map(|it| Instant::now() + it);
         let known = self.who(caller, &parts.headers, tally).await;
         let sender = known.as_deref().ok();
         // Nobody waits for what a watch within the process sends: it would only fill a collector.
@@ -148,14 +178,14 @@ impl Api {
         traced::begin(&self.tracer, &parts.headers, sender, started);
         let user = known?;
         if let Some(noted) = &mut noted {
-            noted.sender(&user, &info);
+            noted.sender(&user, info);
         }
         // Nothing is audited here, as with an upstream that has no policy for it.
         let _audit = traced::station("audit");
         // As Kubernetes 1.37 calls it, whoever may be impersonated.
         let _impersonation = traced::station("constrainedimpersonation");
         let method = lowercase(&parts.method);
-        let sender = attributes(&user, &method, &info, &query);
+        let sender = attributes(&user, &method, info, query);
         let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
             Ok(Some(other)) => {
                 if let Some(noted) = &mut noted {
@@ -164,35 +194,42 @@ impl Api {
                 Arc::new(other)
             }
             Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers, &query)),
+            Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
         };
+        tally.user = Some(user.clone());
         self.metrics.access.impersonated(tally.lap());
+        self.check_unread(caller, &user, info.path)?;
+        let asked = attributes(&user, &method, info, query);
         let _limit = traced::station("priorityandfairness");
-        // What controllers do must not wait for what clients do: they clean up after them.
-        let _slot = match caller {
-            Caller::Remote { .. } => self.place(parts, &info)?,
-            Caller::Local(_) => None,
+        let request = (parts, info, query);
+        let most = most.unwrap_or_else(|| self.longest(caller));
+        let seat = match self
+            .admit(caller, &asked, &user, request, most, tally)
+            .await
+        {
+            Ok(seat) => seat,
+            Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
         self.metrics.access.placed(tally.lap());
         let _authorization = traced::station("authorization");
-        let asked = attributes(&user, &method, &info, &query);
         if let Err(status) = self.allow_request(asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers, &query));
+            return Ok(forbidden(&status, &parts.headers, query));
         }
         let Some(resource) = &info.resource else {
             if debug_flags::is_path(info.path) {
+                drop(seat); // Its body may take its time.
                 return Ok(debug_flags::answer(&parts.method, info.path, body).await);
             }
             let ask = documents::Request {
                 user: &user,
                 path: info.path,
-                query: &query,
+                query,
                 headers: &parts.headers,
                 method: &parts.method,
             };
             tally.series = self.metrics.requests.path(&ask);
-            let answered = Box::pin(documents::answer(self, &ask)).await;
-            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, &query)));
+            let answered = Box::pin(in_time(tally.deadline, documents::answer(self, &ask))).await;
+            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
@@ -203,14 +240,7 @@ impl Api {
             self.latest().await?;
         }
         let Some(found) = self.served(resource).await else {
-            // Custom groups know only what they serve.
-            let catalog = self.catalog.load();
-            let group = catalog.group(&resource.group);
-            if group.is_none_or(|it| !it.is_builtin()) {
-                return Ok(documents::page_not_found());
-            }
-            let status = documents::no_resource();
-            return Ok(respond::refused(&status, &parts.headers, &query));
+            return Ok(self.not_served(&resource.group, &parts.headers, query));
         };
         let warnings = Warnings::default();
         if found.custom.is_some() || resource.subresource.is_empty() {
@@ -222,13 +252,31 @@ impl Api {
             user: &user,
             info: resource,
             resource: found,
-            query: &query,
+            query,
             headers: &parts.headers,
             method: &parts.method,
             warnings: &warnings,
-            deadline: (resource.verb != Verb::Watch).then(|| Instant::now() + deadline),
+            deadline: tally.deadline,
+            seat: &seat,
         };
         Ok(self.act(&ask, body, tally).await)
+    }
+
+    /// Custom groups know only what they serve.
+    fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
+        let catalog = self.catalog.load();
+        if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
+            return documents::page_not_found();
+        }
+        respond::refused(&documents::no_resource(), headers, query)
+    }
+
+    /// What a request may take.
+    fn longest(&self, caller: &Caller) -> Duration {
+        match caller {
+            Caller::Remote { .. } => self.settings.request_timeout,
+            Caller::Local(_) => OWN_DEADLINE,
+        }
     }
 
     /// Has the verb answer, within its time.
@@ -249,13 +297,13 @@ impl Api {
                 let answered = tokio::time::timeout_at(deadline.into(), work);
                 answered.await.unwrap_or_else(|_| {
                     self.metrics.requests.timed_out(ask);
-                    let text = "request did not complete within the allotted timeout";
-                    respond::failed(&Status::timeout(text, 0), ask.headers, ask.query)
+                    respond::failed(&timed_out(), ask.headers, ask.query)
                 })
             }
         };
+        ask.seat.follow(self.limiter.flow(), response.body_mut());
         let warnings = ask.warnings.take();
-        tally.waited = ask.warnings.waited();
+        tally.waited = ask.warnings.waited() + tally.queued;
         let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
         if !is_handled {
             tally.series = None;
@@ -264,6 +312,14 @@ impl Api {
             respond::warn(&mut response, &warnings);
         }
         response
+    }
+
+    /// Refuses who has asked for much and read little of it.
+    fn check_unread(&self, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
+        match caller {
+            Caller::Remote { memory, .. } if !is_probe(path) => self.unread.check(memory, user),
+            _ => Ok(()),
+        }
     }
 
     /// The row of a resource. One that is not known may be so new that it is not learned yet.
@@ -281,19 +337,50 @@ impl Api {
     }
 }
 
-/// Clients may want their answer earlier. What streams has no deadline.
-fn deadline(query: &Query, info: &RequestInfo<'_>, most: Duration) -> Result<Duration, Status> {
-    let streams = info.resource.as_ref().is_some_and(|it| {
+/// Health checks are answered however busy the server is.
+pub(crate) fn is_probe(path: &str) -> bool {
+    let first = path.strip_prefix('/').and_then(|it| it.split('/').next());
+    matches!(first, Some("healthz" | "livez" | "readyz"))
+}
+
+/// What comes of it before the deadline.
+async fn in_time<T>(
+    deadline: Option<Instant>,
+    work: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    let Some(deadline) = deadline else {
+        return work.await;
+    };
+    let answered = tokio::time::timeout_at(deadline.into(), work);
+    answered.await.unwrap_or_else(|_| Err(timed_out()))
+}
+
+fn timed_out() -> Status {
+    let text = "request did not complete within the allotted timeout";
+    Status::timeout(text, 0)
+}
+
+/// How long a request may take, its response included; clients may ask for less. Long-running requests, as upstream
+/// calls them, have no deadline.
+fn deadline(
+    query: &Query,
+    info: &RequestInfo<'_>,
+    most: Duration,
+) -> Result<Option<Duration>, Status> {
+    let is_long_running = info.resource.as_ref().is_some_and(|it| {
         let sub = &*it.subresource;
         matches!(it.verb, Verb::Watch | Verb::Proxy)
             || ["attach", "exec", "proxy", "log", "portforward"].contains(&sub)
     });
-    let Some(asked) = query.get("timeout").filter(|it| !it.is_empty() && !streams) else {
-        return Ok(most);
+    if is_long_running {
+        return Ok(None);
+    }
+    let Some(asked) = query.get("timeout").filter(|it| !it.is_empty()) else {
+        return Ok(Some(most));
     };
     match meta::time::parse_duration(asked) {
-        Ok(Duration::ZERO) => Ok(most),
-        Ok(asked) => Ok(asked.min(most)),
+        Ok(Duration::ZERO) => Ok(Some(most)),
+        Ok(asked) => Ok(Some(asked.min(most))),
         Err(error) => Err(Status::bad_request(format!(
             "invalid timeout specified in the request URL - {error}"
         ))),
@@ -355,8 +442,15 @@ fn attributes<'a>(
     .namespace(&resource.namespace)
     .name(&resource.name);
     attributes.path = info.path;
-    attributes.field_selector = query.get("fieldSelector").unwrap_or_default();
-    attributes.label_selector = query.get("labelSelector").unwrap_or_default();
+    // As upstream: only where they select, and not where the verb stands in the path.
+    let selects = matches!(
+        resource.verb,
+        Verb::List | Verb::Watch | Verb::DeleteCollection
+    );
+    if selects && !resource.by_prefix {
+        attributes.field_selector = query.get("fieldSelector").unwrap_or_default();
+        attributes.label_selector = query.get("labelSelector").unwrap_or_default();
+    }
     attributes
 }
 
@@ -365,12 +459,15 @@ impl Ask<'_> {
         meta::options::ListOptions::from_query(&meta::options::Query(self.query.pairs()), true)
     }
 
-    /// The keys that a watch is about: a namespace's, or one object's.
+    /// The prefix of the keys that a watch is about. One object's key begins those of others too: which of them are
+    /// shown is for the filter to say.
     pub fn watch_range(&self) -> String {
-        if self.info.by_prefix && !self.info.name.is_empty() {
-            return self.resource.key(&self.info.namespace, &self.info.name);
+        let (info, resource) = (self.info, &self.resource);
+        let has_key = !resource.namespaced || !info.namespace.is_empty();
+        if info.by_prefix && !info.name.is_empty() && has_key {
+            return resource.key(&info.namespace, &info.name);
         }
-        self.resource.range(&self.info.namespace)
+        resource.range(&info.namespace)
     }
 
     /// The same request, to be changed.
@@ -384,6 +481,7 @@ impl Ask<'_> {
             method: self.method,
             warnings: self.warnings,
             deadline: self.deadline,
+            seat: self.seat,
         }
     }
 

@@ -25,6 +25,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::metrics::Tally;
 use crate::pipeline::{Api, Caller};
 use crate::server::{Peer, stopped};
+use crate::strict_heads::StrictHeads;
 use crate::tls::Accepting;
 
 /// Senders at a time. Each may take some megabytes while its message is read.
@@ -118,6 +119,7 @@ impl Receiver {
             .max_header_list_size(HEAD)
             .keep_alive_interval(Duration::from_secs(30))
             .keep_alive_timeout(Duration::from_secs(20));
+        let stream = StrictHeads::new(stream, false);
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {

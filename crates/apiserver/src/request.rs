@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use http::Method;
+use meta::selector::FieldSelector;
 
 /// In the words that authorization rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +192,7 @@ fn resource<'a>(
             Verb::List
         };
         if let Some(one) = query.get("fieldSelector").and_then(exact_name) {
-            name = Cow::Owned(one.to_owned());
+            name = Cow::Owned(one);
         }
     }
     if name.is_empty() && verb == Verb::Delete {
@@ -221,15 +222,13 @@ fn verb_of(method: &Method) -> Verb {
     }
 }
 
-/// The name that `metadata.name=x` asks for: such a list is authorized by name.
-fn exact_name(selector: &str) -> Option<&str> {
-    let mut exact = selector.split(',').filter_map(|term| {
-        let value = term.strip_prefix("metadata.name=")?;
-        Some(value.strip_prefix('=').unwrap_or(value))
-    });
-    let name = exact.next()?;
+/// The name that `metadata.name=x` asks for: such a list is authorized by name. Read as the list itself reads it, so that
+/// no text is a name here and something else there.
+fn exact_name(selector: &str) -> Option<String> {
+    let selector = FieldSelector::parse(selector).ok()?;
+    let name = selector.exact_match("metadata.name")?;
     let is_segment = !name.is_empty() && !matches!(name, "." | "..") && !name.contains(['/', '%']);
-    is_segment.then_some(name)
+    is_segment.then(|| name.to_owned())
 }
 
 /// Whether all percent signs of a path are right.
@@ -338,6 +337,21 @@ mod tests {
                 "GET",
                 "/api/v1/pods?fieldSelector=metadata.name%3Dx",
                 "list \"\"/v1 ns= pods/ x",
+            ),
+            (
+                "GET",
+                "/api/v1/pods?fieldSelector=metadata.name%3D%3Dx,metadata.namespace%3Da%5C,b",
+                "list \"\"/v1 ns= pods/ x",
+            ),
+            (
+                "GET",
+                "/api/v1/pods?fieldSelector=metadata.namespace!%3Da%5C,metadata.name%3Dx",
+                "list \"\"/v1 ns= pods/ ",
+            ),
+            (
+                "GET",
+                "/api/v1/pods?fieldSelector=metadata.name%3Dx,y",
+                "list \"\"/v1 ns= pods/ ",
             ),
             ("GET", "/api/v1/nodes/a%2Fb", "get \"\"/v1 ns= nodes/b a"),
             ("GET", "/api/v1/nodes/%2e%2E", "get \"\"/v1 ns= nodes/ .."),

@@ -1,5 +1,7 @@
 //! Answers.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Response, StatusCode};
@@ -155,9 +157,9 @@ const MAX_WARNING: usize = 256;
 
 /// Warnings go in headers, quoted as RFC 7234 has it, each once.
 pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
-    let once = warnings.iter().enumerate();
-    let once = once.filter(|(index, it)| !it.is_empty() && !warnings[..*index].contains(it));
-    let once: Vec<&String> = once.map(|(_, it)| it).collect();
+    let mut seen = HashSet::new();
+    let once = (warnings.iter()).filter(|it| !it.is_empty() && seen.insert(it.as_str()));
+    let once: Vec<&String> = once.collect();
     let length = |it: &str| it.chars().count();
     let cut = once.iter().map(|it| length(it)).sum::<usize>() > MAX_WARNINGS;
     let mut written = 0;

@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
+use crate::strict_heads::StrictHeads;
 
 /// Readers at a time: each has all numbers written out.
 const READERS: usize = 16;
@@ -71,7 +72,7 @@ where
         .header_read_timeout(PATIENCE);
     // A client that goes away is its own business.
     let _ = builder
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(StrictHeads::new(stream, false)), service)
         .await;
 }
 
@@ -85,7 +86,7 @@ fn answer<B>(registry: &Registry, request: &Request<B>) -> Response<Body> {
     let accept = request.headers().get(ACCEPT);
     let accept = accept.and_then(|it| it.to_str().ok());
     let format = Format::accepted(accept.unwrap_or_default());
-    let mut response = Response::new(metrics::render(registry, format).into());
+    let mut response = Response::new(metrics::encode(registry, format).into());
     let kind = HeaderValue::from_static(format.content_type());
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response

@@ -19,12 +19,14 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
+use crate::delivery::{Answer, ConnectionState, Delivery};
 use crate::gather::Gathered;
 use crate::http1;
 use crate::pipeline::{Api, Caller};
 use crate::random;
+use crate::strict_heads::StrictHeads;
 use crate::tls::Accepting;
-use crate::together::{Requests, Together};
+use crate::together::{Ended, Requests, Together};
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
 const IDLE: Duration = Duration::from_secs(90);
@@ -108,6 +110,9 @@ async fn connection(
             .collect(),
     };
     let caller = Arc::new(api.caller(peer));
+    let state = ConnectionState::new(caller.memory(), api.settings.request_timeout);
+    let state = Arc::new(state);
+    let requests = Requests::new(state.clone());
     let asked = Arc::new(AtomicBool::new(false));
     let begun = asked.clone();
     let (streams, chance) = (api.settings.max_streams, api.settings.goaway_chance);
@@ -120,9 +125,12 @@ async fn connection(
         if chance > 0.0 && request.version() == Version::HTTP_2 && random::fraction() < chance {
             leave.notify_one();
         }
-        async move { Ok::<_, std::convert::Infallible>(answer(api, caller, request).await) }
+        let state = state.clone();
+        async move {
+            let answer = answer(api, caller, request).await;
+            Ok::<_, std::convert::Infallible>(Delivery::of(answer, &state))
+        }
     });
-    let requests = Requests::default();
     let mut builder = auto::Builder::new(requests.clone());
     builder
         .http1()
@@ -130,6 +138,8 @@ async fn connection(
         .header_read_timeout(IDLE)
         .max_headers(HEADERS)
         .max_buf_size(HEAD as usize + 4096)
+        // Frames stay what they are until they are sent: so it is known when that is.
+        .writev(true)
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(streams)
@@ -143,7 +153,8 @@ async fn connection(
         builder.http1_only()
     };
     let stream = Gathered::new(stream);
-    let connection = builder.serve_connection(TokioIo::new(stream.clone()), service);
+    let checked = StrictHeads::new(stream.clone(), speaks_http2);
+    let connection = builder.serve_connection(TokioIo::new(checked), service);
     let connection = std::pin::pin!(connection);
     let mut together = Together::new(connection, requests, stream);
     let mut is_new = true;
@@ -167,7 +178,11 @@ async fn connection(
         together.connection().graceful_shutdown();
         together.await
     };
-    ended.map_err(io::Error::other)
+    match ended {
+        Ended::ByItself(ended) => ended.map_err(io::Error::other),
+        // What the client is still to get goes with the connection.
+        Ended::CutOff => Ok(()),
+    }
 }
 
 /// Who went away without a word is noticed, and who takes nothing of what was asked for loses the connection after the
@@ -184,9 +199,9 @@ fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
 }
 
 /// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
-async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Answer {
     if let Some(refusal) = http1::refuse(&request) {
-        return refusal;
+        return refusal.into();
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return api.answer(&caller, request).await;
@@ -195,7 +210,7 @@ async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) 
     write.await.unwrap_or_else(|_| {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response
+        response.into()
     })
 }
 

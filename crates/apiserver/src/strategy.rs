@@ -13,7 +13,7 @@ use resources::{defaults, prepare, validate};
 
 use crate::catalog::Resource;
 use crate::write::Write;
-use crate::{clock, definition, object, random, structural};
+use crate::{clock, definition, object, random, structural, unenforced};
 
 pub(crate) fn default(resource: &Resource, object: &mut Value) {
     if let Some(custom) = &resource.custom {
@@ -66,6 +66,7 @@ pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<Strin
     }
     let mut warnings = prepare::warnings::on_create(group, kind, object);
     warnings.extend(unpaired(group, kind, object));
+    warnings.extend(unenforced::warning(resource, object));
     warnings
 }
 
@@ -97,6 +98,7 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
     }
     let mut warnings = prepare::warnings::on_update(group, kind, object, live);
     warnings.extend(unpaired(group, kind, object));
+    warnings.extend(unenforced::warning(resource, object));
     warnings
 }
 

@@ -1,7 +1,7 @@
 //! What a trace says of a request: names, attributes and events as kube-apiserver has them, so that what was made to look
-//! at its traces works on ours. What costs anything is made on the exporter's thread.
+//! at its traces works on ours.
 
-mod told;
+mod request_facts;
 
 use auth::User;
 use bytes::Bytes;
@@ -13,11 +13,12 @@ use telemetry::trace::{self, Incoming, Role, Scope, Span, Tick, Tracer, Trust};
 
 use crate::body::Body;
 use crate::catalog::Resource;
+use crate::flow::SlowBody;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
 
-pub(crate) use self::told::Told;
+pub(crate) use self::request_facts::RequestFacts;
 
 static TRACEPARENT: HeaderName = HeaderName::from_static(telemetry::context::TRACEPARENT);
 static TRACESTATE: HeaderName = HeaderName::from_static(telemetry::context::TRACESTATE);
@@ -133,7 +134,11 @@ pub(crate) fn listed(count: Option<usize>) {
 
 /// The body of a request that is read whole.
 pub(crate) async fn body(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Bytes, Status> {
-    let read = body.read(api.settings.max_body_bytes).await;
+    let mut slow = SlowBody::new(api, ask);
+    let limit = api.settings.max_body_bytes;
+    let read = body.read_with(limit, |received| slow.waits(received)).await;
+    let seated = slow.received().await;
+    let read = read.and_then(|bytes| seated.map(|()| bytes));
     match &read {
         Ok(bytes) => {
             trace::event_with("limitedReadBody succeeded", "len", bytes.len());

@@ -10,6 +10,7 @@ use meta::Status;
 use meta::object::{name, namespace};
 use meta::options::DeleteOptions;
 
+use crate::gate::SeatSlot;
 use crate::pipeline::{Api, Ask};
 use crate::request::{Query, ResourceRequest, Verb};
 use crate::warnings::Warnings;
@@ -54,6 +55,7 @@ pub(crate) async fn delete_all(
             method: &Method::DELETE,
             warnings: &Warnings::default(),
             deadline: None,
+            seat: &SeatSlot::empty(),
         };
         let mut write = Write::new(api, &ask, Options::default());
         write.seen = Seen::Nothing;

@@ -326,7 +326,11 @@ pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, S
     let body = traced::serialize(|| {
         if written.entry.modified == 0 {
             let mut object = crate::convert::decode(&ask.resource, &written.entry.value, 0)?;
-            object::forget_version(&mut object);
+            if let Some(given) = &written.given_version {
+                object::metadata(&mut object)?.insert("resourceVersion", given);
+            } else {
+                object::forget_version(&mut object);
+            }
             show.value(object)
         } else {
             show.one(&written.entry)

@@ -8,17 +8,33 @@ use std::time::Duration;
 /// once. And how long others were waited for.
 #[derive(Debug, Default)]
 pub struct Warnings {
-    said: Mutex<Vec<String>>,
+    said: Mutex<Said>,
     waited: AtomicU64,
 }
 
+#[derive(Debug, Default)]
+struct Said {
+    list: Vec<String>,
+    bytes: usize,
+}
+
+/// Only some kilobytes of warnings fit into the headers of a response: after this many bytes no more are kept.
+const MAX_BYTES: usize = 1 << 16;
+
 impl Warnings {
     pub(crate) fn add(&self, some: impl IntoIterator<Item = String>) {
-        self.all().extend(some);
+        let mut said = self.all();
+        for warning in some {
+            if said.bytes >= MAX_BYTES {
+                return;
+            }
+            said.bytes += warning.len();
+            said.list.push(warning);
+        }
     }
 
     pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.all())
+        std::mem::take(&mut *self.all()).list
     }
 
     /// Webhooks took so long.
@@ -32,7 +48,7 @@ impl Warnings {
         self.waited.load(Ordering::Relaxed)
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+    fn all(&self) -> std::sync::MutexGuard<'_, Said> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,6 +22,7 @@ use self::batches::Batches;
 use crate::body::{Body, Frames};
 use crate::catalog::Resource;
 use crate::filter::Filter;
+use crate::flow::{StreamSeat, Watched};
 use crate::negotiate::{Accepted, Format, View};
 use crate::pipeline::{Api, Ask};
 use crate::show::Show;
@@ -35,7 +36,7 @@ const BOOKMARK: Duration = Duration::from_secs(60);
 pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept_stream(ask)?;
     let options = ask.list_options()?;
-    let filter = Filter::new(&ask.resource, &options)?;
+    let filter = Filter::new(ask, &options)?;
     let range = ask.watch_range();
     let include = table::Include::of(ask.query, accepted)?;
     let deadline = Instant::now() + api.watch_time(options.timeout_seconds);
@@ -64,6 +65,12 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     let storage = traced::storage("cacher.Watch");
     storage.set("type", || ask.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
+    let watched = Watched::new(api, ask);
+    // A watch that begins with the state holds its seat until all of that is sent.
+    let seat = match &stream.initial {
+        Some(_) => ask.seat.take_for_stream(api.limiter.flow()),
+        None => None,
+    };
     traced::fresh(false);
     drop(storage);
     let content_type = match accepted.format {
@@ -72,7 +79,9 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     };
     let opened = trace::span_as("WatchServer.HandleHTTP", Scope::Component, Role::Answer);
     trace::event("About to start writing response");
-    let body = Body::Stream(Box::pin(Watching::new(stream, deadline)));
+    let mut watching = Watching::new(stream, deadline);
+    (watching.seat, watching.watched) = (seat, watched);
+    let body = Body::Stream(Box::pin(watching));
     drop(opened);
     Ok(respond::ok(content_type, body))
 }
@@ -362,6 +371,9 @@ struct Watching {
     waker: Option<Waker>,
     timer: Pin<Box<Sleep>>,
     stopping: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// While the state is sent.
+    seat: Option<StreamSeat>,
+    watched: Option<Watched>,
 }
 
 impl Watching {
@@ -375,6 +387,8 @@ impl Watching {
             timer: Box::pin(sleep_until(wake_at)),
             stopping: Box::pin(ending(api, stream.resource.clone())),
             stream,
+            seat: None,
+            watched: None,
         }
     }
 
@@ -423,6 +437,9 @@ impl Watching {
 
 impl Frames for Watching {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(seat) = &mut self.seat {
+            std::task::ready!(seat.poll_ready(context));
+        }
         while !self.stream.ended {
             // Whoever asks for more has taken what there was.
             if let Some(batches) = &mut self.stream.batches {
@@ -431,6 +448,9 @@ impl Frames for Watching {
             let mut frame = Frame::default();
             if self.stream.poll_frame(&mut frame, context).is_pending() {
                 std::task::ready!(self.poll_rest(&mut frame, context));
+            }
+            if self.stream.initial.is_none() {
+                self.seat = None;
             }
             if let Some(frame) = frame.finish() {
                 return Poll::Ready(Some(frame));

@@ -42,6 +42,8 @@ pub(crate) struct Written {
     pub created: bool,
     /// It was not written, or it is gone.
     pub is_stored: bool,
+    /// The `resourceVersion` that a client gave to an object which a dry run would create: upstream answers it as it came.
+    pub given_version: Option<String>,
 }
 
 /// What a write is about.
@@ -287,6 +289,7 @@ impl<'a> Write<'a> {
             },
             created,
             is_stored: !self.options.dry_run,
+            given_version: None,
         }
     }
 }

@@ -13,6 +13,9 @@ const INVALID: &str = "invalid bearer token";
 pub struct Credentials<'a> {
     /// The client's certificate as DER, whose chain TLS has verified.
     pub certificate: Option<&'a [u8]>,
+    /// The client showed a certificate that leads to none of our authorities. It does not make its bearer anonymous; another
+    /// credential may still count.
+    pub untrusted_certificate: bool,
     pub authorization: Option<&'a str>,
     /// `Sec-WebSocket-Protocol` of a request that upgrades.
     pub websocket_protocols: Vec<&'a str>,
@@ -43,6 +46,9 @@ impl Authenticator {
             Some(Ok(Some(user))) => return Ok(authenticated(user)),
             Some(Err(error)) => errors.push(error.to_string()),
             Some(Ok(None)) | None => {}
+        }
+        if credentials.untrusted_certificate {
+            errors.push("x509: certificate signed by unknown authority".to_owned());
         }
         let header = credentials.authorization.and_then(bearer::token);
         let websocket = bearer::websocket_token(credentials.websocket_protocols.iter().copied());

@@ -1,6 +1,6 @@
 //! Private keys: PEM in and out, and signatures in the two forms the world wants.
 
-use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::encoding::{AsDer, EcPrivateKeyRfc5915Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{self, EcdsaKeyPair, EcdsaSigningAlgorithm, KeyPair as _, RsaKeyPair};
 use x509_parser::prelude::FromDer as _;
@@ -74,7 +74,17 @@ impl KeyPair {
     pub(crate) fn generate_pem() -> Option<String> {
         let key = EcdsaKeyPair::generate(curves(Form::Asn1)[0]).ok()?;
         let der = key.to_pkcs8v1().ok()?;
-        Some(pem::encode(&pem::Pem::new("PRIVATE KEY", der.as_ref())))
+        Some(encode_pem("PRIVATE KEY", der.as_ref()))
+    }
+
+    /// The private half as PEM in the form that programs written in Go read wherever they take a key: SEC1 for ECDSA.
+    /// PKCS#8 is not enough: kube-apiserver does not take it for `--service-account-key-file`. None for RSA.
+    pub(crate) fn to_sec1_pem(&self) -> Option<String> {
+        let Pair::Ec(pair) = &self.pair else {
+            return None;
+        };
+        let der: EcPrivateKeyRfc5915Der = pair.private_key().as_der().ok()?;
+        Some(encode_pem("EC PRIVATE KEY", der.as_ref()))
     }
 
     fn ec(der: &[u8], form: Form) -> Option<Self> {
@@ -110,6 +120,12 @@ impl KeyPair {
             }
         }
     }
+}
+
+/// As openssl and Go write it, with plain line feeds.
+pub(crate) fn encode_pem(tag: &str, der: &[u8]) -> String {
+    let config = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
+    pem::encode_config(&pem::Pem::new(tag, der), config)
 }
 
 impl Kind {

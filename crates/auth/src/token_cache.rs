@@ -6,6 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use aws_lc_rs::{hmac, rand};
 
+/// Without randomness the keys of the cache could be computed by others: there is no cache then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system's random source failed")]
+pub struct NoRandomness;
+
 /// Bounded in number. The time comes in as a parameter, in seconds.
 ///
 /// Keys are a keyed hash of token and audiences: the tokens themselves are not kept.
@@ -24,11 +29,20 @@ struct State<T> {
 
 impl<T: Clone> TokenCache<T> {
     /// Upstream keeps successes for ten seconds.
-    pub fn new(seconds: i64, entries: usize) -> Self {
+    pub fn new(seconds: i64, entries: usize) -> Result<Self, NoRandomness> {
+        Self::with_random(seconds, entries, |secret| {
+            rand::fill(secret).map_err(|_| NoRandomness)
+        })
+    }
+
+    fn with_random(
+        seconds: i64,
+        entries: usize,
+        random: impl FnOnce(&mut [u8]) -> Result<(), NoRandomness>,
+    ) -> Result<Self, NoRandomness> {
         let mut secret = [0; 32];
-        // Without randomness, keys are hashes still, only predictable ones.
-        let _ = rand::fill(&mut secret);
-        Self {
+        random(&mut secret)?;
+        Ok(Self {
             secret: hmac::Key::new(hmac::HMAC_SHA256, &secret),
             seconds,
             entries,
@@ -36,7 +50,7 @@ impl<T: Clone> TokenCache<T> {
                 found: HashMap::new(),
                 order: VecDeque::new(),
             }),
-        }
+        })
     }
 
     pub fn get(&self, token: &str, audiences: Option<&[String]>, now: i64) -> Option<T> {
@@ -104,7 +118,7 @@ mod tests {
 
     #[test]
     fn remembers_for_a_moment() {
-        let cache = TokenCache::new(10, 100);
+        let cache = TokenCache::new(10, 100).unwrap();
         let audiences = ["a".to_owned()];
         cache.put("t", None, 1, 0);
         cache.put("t", Some(&audiences), 2, 0);
@@ -116,8 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn there_is_none_without_randomness() {
+        let failed = TokenCache::<u8>::with_random(10, 100, |_| Err(NoRandomness));
+        assert_eq!(failed.err(), Some(NoRandomness));
+        let key = |it: TokenCache<u8>| it.key("t", None);
+        let [one, other] = [(); 2].map(|()| TokenCache::new(10, 100).map(key));
+        assert_ne!(one, other, "each has a secret of its own");
+    }
+
+    #[test]
     fn is_bounded() {
-        let cache = TokenCache::new(10, 3);
+        let cache = TokenCache::new(10, 3).unwrap();
         for at in 0..10 {
             cache.put(&at.to_string(), None, at, 0);
             cache.put(&at.to_string(), None, at, 0);

@@ -36,7 +36,7 @@ fn server(anonymous: bool) -> Server {
         },
         bootstrap_tokens: true,
         anonymous,
-        cache: TokenCache::new(10, 100),
+        cache: TokenCache::new(10, 100).unwrap(),
     };
     Server {
         authenticator,
@@ -88,7 +88,22 @@ fn each_credential() {
         authorization: Some(text),
         ..none()
     };
-    let cases: [(Credentials, Result<(&str, &[&str]), &str>); 15] = [
+    let untrusted = |credentials| Credentials {
+        untrusted_certificate: true,
+        ..credentials
+    };
+    let unknown = "x509: certificate signed by unknown authority";
+    let cases: [(Credentials, Result<(&str, &[&str]), &str>); 19] = [
+        (untrusted(none()), Err(unknown)),
+        (untrusted(bearer("Basic abc")), Err(unknown)),
+        (
+            untrusted(bearer("Bearer wrong")),
+            Err("[x509: certificate signed by unknown authority, invalid bearer token]"),
+        ),
+        (
+            untrusted(bearer("Bearer static")),
+            Ok(("joe", &["a", "b", "system:authenticated"])),
+        ),
         (
             none(),
             Ok(("system:anonymous", &["system:unauthenticated"])),

@@ -13,19 +13,16 @@ use auth::{Attributes, Rbac, User};
 use json::{Object, Value, json};
 
 /// Upstream's sources, where `KUBERNETES_SOURCE` says or beside the repository.
-fn upstream() -> Option<PathBuf> {
+fn upstream() -> PathBuf {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../peers/k8s");
     let root = std::env::var_os("KUBERNETES_SOURCE").map_or_else(beside, PathBuf::from);
-    let folder = root.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata");
-    folder.is_dir().then_some(folder)
+    root.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata")
 }
 
+#[requires::requires(kubernetes_source)]
 #[test]
 fn is_upstreams() {
-    let Some(folder) = upstream() else {
-        println!("skipped: no Kubernetes sources (set KUBERNETES_SOURCE)");
-        return;
-    };
+    let folder = upstream();
     let key = |object: &Value| {
         ["kind", "metadata"].map(|it| {
             let at = |key| object.str_at(&[it, key]).unwrap_or_default().to_owned();

@@ -11,6 +11,7 @@ use auth::pki::{
     CertificateAuthority, CertifiedKey, Files, PkiError, SIGNERS, ServingNames, approved, ensure,
     sign,
 };
+use auth::serviceaccount::{PublicKey, SigningKey};
 use auth::x509::{self, CertificateError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,6 +20,7 @@ use rcgen::{CertificateParams, CustomExtension, DnType, KeyPair, SanType};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::parse_x509_certificate;
 
+const RSA: &str = include_str!("token/rsa-pkcs1.pem");
 const NOW: i64 = 1_800_000_000;
 const DAY: i64 = 24 * 60 * 60;
 
@@ -43,7 +45,13 @@ fn makes_all_and_leaves_it_alone() {
     let changed = ensure(&mut files, &names, NOW).unwrap();
     assert_eq!(
         changed,
-        ["authority", "serving", "admin", "service account key"]
+        [
+            "authority",
+            "serving",
+            "admin",
+            "front proxy authority",
+            "service account key"
+        ]
     );
     assert_eq!(
         ensure(&mut files, &names, NOW + 300 * DAY).unwrap(),
@@ -76,6 +84,40 @@ fn makes_all_and_leaves_it_alone() {
         .unwrap();
     assert_eq!(admin.name, "kubernetes-admin");
     assert_eq!(admin.groups, ["system:masters"]);
+}
+
+/// kube-apiserver reads keys that verify with `keyutil.ParsePublicKeysPEM`, which takes no ECDSA key in PKCS#8.
+#[test]
+fn the_key_of_tokens_is_one_that_kube_apiserver_takes() {
+    let mut files = Files::default();
+    let names = ServingNames::new("cluster.local", &[]);
+    ensure(&mut files, &names, NOW).unwrap();
+    let made = files.service_account_key.clone().unwrap();
+    assert!(
+        made.starts_with("-----BEGIN EC PRIVATE KEY-----\n"),
+        "{made}"
+    );
+    let id = |pem: &str| {
+        let key = SigningKey::from_pem(pem.as_bytes()).unwrap();
+        let public = PublicKey::all_from_pem(key.public().to_pem().as_bytes()).unwrap();
+        assert_eq!(public[0].id, key.public().id);
+        public[0].id.clone()
+    };
+    id(&made);
+    // A file of an earlier version is the same key in another form, once.
+    let old = KeyPair::generate().unwrap().serialize_pem();
+    files.service_account_key = Some(old.clone());
+    let changed = ensure(&mut files, &names, NOW).unwrap();
+    assert_eq!(changed, ["form of the service account key"]);
+    let new = files.service_account_key.clone().unwrap();
+    assert!(new.starts_with("-----BEGIN EC PRIVATE KEY-----\n"), "{new}");
+    assert_eq!(id(&old), id(&new));
+    assert_eq!(ensure(&mut files, &names, NOW).unwrap(), [""; 0]);
+    // What somebody else put there stays: kube-apiserver takes RSA in PKCS#8, and we cannot read the last.
+    for other in [RSA, "nonsense", &format!("{old}{old}")] {
+        files.service_account_key = Some(other.to_owned());
+        assert_eq!(ensure(&mut files, &names, NOW).unwrap(), [""; 0]);
+    }
 }
 
 #[test]

@@ -1,12 +1,16 @@
-//! `flow-control-controller`: the `FlowSchemas` and `PriorityLevelConfigurations` that every cluster has (KEP-1040).
+//! `flow-control-controller`: the `FlowSchemas` and `PriorityLevelConfigurations` that every cluster has, and whether each
+//! `FlowSchema` leads to a level (KEP-1040).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use apiserver::local::Local;
+use flowcontrol::bootstrap::{self, AUTO_UPDATE, DefaultObject};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::object::{annotation, name};
+use tokio::time::Instant;
 
 use crate::condition::{self, Condition};
 use crate::informer::{Event, follow};
@@ -14,34 +18,27 @@ use crate::queue::{Outcome, Queue};
 
 const SCHEMAS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
 const LEVELS: &str = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations";
-const AUTO: &str = "apf.kubernetes.io/autoupdate-spec";
 /// As upstream's two halves sign what they write.
 const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
 const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Name, shares, lendable percent, and queues, hand size and length of a queue.
-type Level = (&'static str, i64, i64, Option<(i64, i64, i64)>);
-
-const LIMITED: [Level; 7] = [
-    ("catch-all", 5, 0, None),
-    ("global-default", 20, 50, Some((128, 6, 50))),
-    ("leader-election", 10, 0, Some((16, 4, 50))),
-    ("node-high", 40, 25, Some((64, 6, 50))),
-    ("system", 30, 33, Some((64, 6, 50))),
-    ("workload-high", 40, 50, Some((128, 6, 50))),
-    ("workload-low", 100, 90, Some((128, 6, 50))),
-];
+/// When the conditions of each schema were last written: no more than six times a minute, as upstream, so that servers
+/// that disagree do not fight.
+type Written = Arc<Mutex<HashMap<String, VecDeque<Instant>>>>;
+const MINUTE: Duration = Duration::from_secs(60);
+const WRITES: usize = 6;
 
 pub(crate) async fn run(client: Local) -> std::convert::Infallible {
     let queue = Queue::new(&client, "priority_and_fairness_config_queue", LONGEST);
     queue.add(());
+    let written = Written::default();
     let work = |()| {
-        let client = client.clone();
+        let (client, written) = (client.clone(), written.clone());
         async move {
-            match reconcile(&client).await {
-                Ok(()) => Outcome::Done,
-                Err(_) => Outcome::Retry,
+            match reconcile(&client, &written).await {
+                Ok(true) => Outcome::Done,
+                Ok(false) | Err(_) => Outcome::Retry,
             }
         }
     };
@@ -58,28 +55,69 @@ pub(crate) async fn run(client: Local) -> std::convert::Infallible {
     }
 }
 
-async fn reconcile(client: &Local) -> Result<(), Status> {
-    let levels = ensure(client, LEVELS, levels()).await?;
-    let schemas = ensure(client, SCHEMAS, schemas()).await?;
+/// False if something is left for later.
+async fn reconcile(client: &Local, written: &Written) -> Result<bool, Status> {
+    let levels = ensure(client, LEVELS, bootstrap::priority_levels()).await?;
+    let schemas = ensure(client, SCHEMAS, bootstrap::flow_schemas()).await?;
+    if !client.api().settings.priority_and_fairness {
+        return Ok(true);
+    }
+    // Whoever reads that a schema has its level finds its requests there: the filter goes by all of this already.
+    client.api().learn().await?;
     let levels: BTreeSet<&str> = levels.iter().map(name).collect();
-    let changed = schemas.into_iter().filter_map(|mut schema| {
-        mark(&mut schema, &levels).then(|| {
-            let client = client.clone();
-            let path = format!("{SCHEMAS}/{}/status", name(&schema));
-            let found = condition::get(&schema, "Dangling").cloned();
-            let status = json!({
-                "kind": "FlowSchema",
-                "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
-                "metadata": {"name": (name(&schema))},
-                "status": {"conditions": [(found.unwrap_or_default())]},
-            });
-            async move { client.apply(&path, &status, CONSUMER).await.map(|_| ()) }
-        })
-    });
-    crate::bootstrap::all(changed).await
+    let mut is_done = true;
+    let mut changes = Vec::new();
+    for mut schema in schemas {
+        if !mark(&mut schema, &levels) {
+            continue;
+        }
+        if !may_write(written, name(&schema), Instant::now()) {
+            is_done = false;
+            continue;
+        }
+        let client = client.clone();
+        changes.push(async move { apply(&client, &schema).await });
+    }
+    crate::bootstrap::all(changes).await?;
+    Ok(is_done)
 }
 
-/// Whether the level of a schema is there.
+async fn apply(client: &Local, schema: &Value) -> Result<(), Status> {
+    let path = format!("{SCHEMAS}/{}/status", name(schema));
+    let found = condition::get(schema, "Dangling").cloned();
+    let status = json!({
+        "kind": "FlowSchema",
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "metadata": {"name": (name(schema))},
+        "status": {"conditions": [(found.unwrap_or_default())]},
+    });
+    match client.apply(&path, &status, CONSUMER).await {
+        // It was deleted meanwhile.
+        Err(status) if status.is_not_found() => Ok(()),
+        other => other.map(|_| ()),
+    }
+}
+
+fn may_write(written: &Written, schema: &str, now: Instant) -> bool {
+    let mut all = written.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|_, times| {
+        while times
+            .front()
+            .is_some_and(|it| now.duration_since(*it) > MINUTE)
+        {
+            times.pop_front();
+        }
+        !times.is_empty()
+    });
+    let times = all.entry(schema.to_owned()).or_default();
+    if times.len() >= WRITES {
+        return false;
+    }
+    times.push_back(now);
+    true
+}
+
+/// Whether the level of a schema is there. True if that is news.
 fn mark(schema: &mut Value, levels: &BTreeSet<&str>) -> bool {
     let level = schema.str_at(&["spec", "priorityLevelConfiguration", "name"]);
     let level = level.unwrap_or_default();
@@ -99,200 +137,177 @@ fn mark(schema: &mut Value, levels: &BTreeSet<&str>) -> bool {
     condition::set(schema, &condition)
 }
 
-/// Creates what is missing, and brings back what is ours and was changed. All that is there then.
-async fn ensure(client: &Local, path: &str, wanted: Vec<Value>) -> Result<Vec<Value>, Status> {
+/// Creates what is missing, brings back what is ours and was changed, and deletes what was ours once. All that is there
+/// then.
+async fn ensure(
+    client: &Local,
+    path: &str,
+    wanted: Vec<DefaultObject>,
+) -> Result<Vec<Value>, Status> {
     let found = client.items(path).await?;
-    let changes = wanted.into_iter().filter_map(|object| {
-        let live = found.iter().find(|it| name(it) == name(&object));
-        let ours = |live: &Value| {
-            // What nobody may change is kept even against the annotation.
-            let mandatory = matches!(name(live), "exempt" | "catch-all");
-            mandatory || annotation(live, AUTO) == Some("true")
-        };
-        let client = client.clone();
-        let collection = format!("{path}?fieldManager={PRODUCER}");
-        let one = format!("{path}/{}?fieldManager={PRODUCER}", name(&object));
-        let create = live.is_none();
-        let update = live.is_some_and(|it| ours(it) && it.get("spec") != object.get("spec"));
-        (create || update).then_some(async move {
-            let done = if create {
-                client.create(&collection, &object).await
-            } else {
-                let spec = object.get("spec").cloned().unwrap_or_default();
-                let change = json!([{"op": "replace", "path": "/spec", "value": spec}]);
-                client.json_patch(&one, &change).await
-            };
-            done.map(|_| ())
-        })
+    let mut changes = Vec::new();
+    let unwanted = found.iter().filter(|it| {
+        let is_wanted = wanted.iter().any(|one| one.name() == name(it));
+        !is_wanted && annotation(it, AUTO_UPDATE).and_then(boolean) == Some(true)
     });
-    let changes: Vec<_> = changes.collect();
+    for one in unwanted {
+        changes.push(Change::Delete(format!("{path}/{}", name(one))));
+    }
+    for one in wanted {
+        let Some(live) = found.iter().find(|it| name(it) == one.name()) else {
+            changes.push(Change::Create(one.object));
+            continue;
+        };
+        changes.extend(revise(live, &one).map(Change::Update));
+    }
     if changes.is_empty() {
         return Ok(found);
     }
+    let changes = changes.into_iter().map(|change| {
+        let (client, path) = (client.clone(), path.to_owned());
+        async move { change.make(&client, &path).await }
+    });
     crate::bootstrap::all(changes).await?;
     client.items(path).await
 }
 
-fn object(kind: &str, name: &str, spec: Value) -> Value {
-    let mut annotations = Object::new();
-    annotations.insert(AUTO, "true");
-    json!({
-        "kind": kind,
-        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
-        "metadata": {"name": name, "annotations": annotations},
-        "spec": spec,
-    })
+enum Change {
+    Create(Value),
+    Update(Value),
+    Delete(String),
 }
 
-fn levels() -> Vec<Value> {
-    let kind = "PriorityLevelConfiguration";
-    let exempt = json!({
-        "type": "Exempt",
-        "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0},
-    });
-    let mut all = vec![object(kind, "exempt", exempt)];
-    all.extend(LIMITED.map(|(name, shares, lendable, queues)| {
-        let response = match queues {
-            None => json!({"type": "Reject"}),
-            Some((queues, hand, length)) => json!({
-                "type": "Queue",
-                "queuing": {"queues": queues, "handSize": hand, "queueLengthLimit": length},
-            }),
+impl Change {
+    async fn make(self, client: &Local, path: &str) -> Result<(), Status> {
+        let done = match self {
+            Self::Create(object) => {
+                let path = format!("{path}?fieldManager={PRODUCER}");
+                client.create(&path, &object).await
+            }
+            Self::Update(object) => {
+                let path = format!("{path}/{}?fieldManager={PRODUCER}", name(&object));
+                client.update(&path, &object).await
+            }
+            Self::Delete(path) => client.delete(&path, &Value::Null).await,
         };
-        let limited = json!({
-            "nominalConcurrencyShares": shares,
-            "limitResponse": response,
-            "lendablePercent": lendable,
-        });
-        object(kind, name, json!({"type": "Limited", "limited": limited}))
-    }));
-    all
-}
-
-/// Name, level, precedence, how flows are told apart, whose requests, and which of them.
-type Schema = (
-    &'static str,
-    &'static str,
-    i64,
-    &'static str,
-    &'static [Subject],
-    Requests,
-);
-
-#[derive(Clone, Copy)]
-enum Subject {
-    Group(&'static str),
-    User(&'static str),
-    /// All service accounts of kube-system.
-    System,
-}
-
-#[derive(Clone, Copy)]
-enum Requests {
-    All,
-    Probes,
-    Leases,
-    Nodes,
-}
-
-const EVERYBODY: &[Subject] = &[
-    Subject::Group("system:unauthenticated"),
-    Subject::Group("system:authenticated"),
-];
-const NODES: &[Subject] = &[Subject::Group("system:nodes")];
-const CONTROLLERS: Subject = Subject::User("system:kube-controller-manager");
-const SCHEDULER: Subject = Subject::User("system:kube-scheduler");
-const LEADERS: &[Subject] = &[CONTROLLERS, SCHEDULER, Subject::System];
-const MASTERS: &[Subject] = &[Subject::Group("system:masters")];
-const ACCOUNTS: &[Subject] = &[Subject::Group("system:serviceaccounts")];
-
-#[rustfmt::skip]
-const SCHEMAS_OF_ALL: [Schema; 11] = [
-    ("exempt", "exempt", 1, "", MASTERS, Requests::All),
-    ("probes", "exempt", 2, "", EVERYBODY, Requests::Probes),
-    ("system-leader-election", "leader-election", 100, "ByUser", LEADERS, Requests::Leases),
-    ("system-node-high", "node-high", 400, "ByUser", NODES, Requests::Nodes),
-    ("system-nodes", "system", 500, "ByUser", NODES, Requests::All),
-    ("kube-controller-manager", "workload-high", 800, "ByNamespace", &[CONTROLLERS], Requests::All),
-    ("kube-scheduler", "workload-high", 800, "ByNamespace", &[SCHEDULER], Requests::All),
-    ("kube-system-service-accounts", "workload-high", 900, "ByNamespace", &[Subject::System], Requests::All),
-    ("service-accounts", "workload-low", 9000, "ByUser", ACCOUNTS, Requests::All),
-    ("global-default", "global-default", 9900, "ByUser", EVERYBODY, Requests::All),
-    ("catch-all", "catch-all", 10000, "ByUser", EVERYBODY, Requests::All),
-];
-
-fn schemas() -> Vec<Value> {
-    let all = SCHEMAS_OF_ALL.iter();
-    all.map(|(name, level, precedence, flows, subjects, requests)| {
-        let mut spec = Object::new();
-        spec.insert("priorityLevelConfiguration", json!({"name": (*level)}));
-        spec.insert("matchingPrecedence", *precedence);
-        if !flows.is_empty() {
-            spec.insert("distinguisherMethod", json!({"type": (*flows)}));
-        }
-        let mut rule = Object::new();
-        let subjects = subjects.iter().map(|it| it.value());
-        rule.insert("subjects", subjects.collect::<Value>());
-        requests.add_to(&mut rule);
-        spec.insert("rules", vec![Value::Object(rule)]);
-        object("FlowSchema", name, spec.into())
-    })
-    .collect()
-}
-
-impl Subject {
-    fn value(self) -> Value {
-        match self {
-            Self::Group(name) => json!({"kind": "Group", "group": {"name": name}}),
-            Self::User(name) => json!({"kind": "User", "user": {"name": name}}),
-            Self::System => json!({
-                "kind": "ServiceAccount",
-                "serviceAccount": {"namespace": "kube-system", "name": "*"},
-            }),
+        match done {
+            Err(status) if status.is_not_found() => Ok(()),
+            other => other.map(|_| ()),
         }
     }
 }
 
-impl Requests {
-    fn add_to(self, rule: &mut Object) {
-        let resources = |verbs: Value, group: &str, resources: Value, cluster: bool| {
-            let mut rule = Object::new();
-            rule.insert("verbs", verbs);
-            rule.insert("apiGroups", json!([group]));
-            rule.insert("resources", resources);
-            if cluster {
-                rule.insert("clusterScope", true);
-            }
-            rule.insert("namespaces", json!(["*"]));
-            Value::Object(rule)
-        };
-        let leases = |verbs| resources(verbs, "coordination.k8s.io", json!(["leases"]), false);
-        let (of_resources, of_paths) = match self {
-            Self::All => (
-                vec![resources(json!(["*"]), "*", json!(["*"]), true)],
-                json!([{"verbs": ["*"], "nonResourceURLs": ["*"]}]),
-            ),
-            Self::Probes => (
-                Vec::new(),
-                json!([{"verbs": ["get"], "nonResourceURLs": ["/healthz", "/readyz", "/livez"]}]),
-            ),
-            Self::Leases => (
-                vec![leases(json!(["get", "create", "update"]))],
-                Value::Null,
-            ),
-            Self::Nodes => (
-                vec![
-                    resources(json!(["*"]), "", json!(["nodes", "nodes/status"]), true),
-                    leases(json!(["*"])),
-                ],
-                Value::Null,
-            ),
-        };
-        if !of_resources.is_empty() {
-            rule.insert("resourceRules", of_resources);
+/// What an object is to become, if it is to change.
+fn revise(live: &Value, wanted: &DefaultObject) -> Option<Value> {
+    let told = annotation(live, AUTO_UPDATE).and_then(boolean);
+    let generation = live.at(&["metadata", "generation"]).and_then(Value::as_i64);
+    // Nobody has changed the spec of one that was never changed: it is safe to go on as before.
+    let keeps = wanted.is_mandatory || told.unwrap_or(generation == Some(1));
+    let is_other = keeps && live.get("spec") != wanted.object.get("spec");
+    if !is_other && told == Some(keeps) {
+        return None;
+    }
+    let mut revised = live.clone();
+    let fields = revised.as_object_mut()?;
+    if is_other {
+        fields.insert(
+            "spec",
+            wanted.object.get("spec").cloned().unwrap_or_default(),
+        );
+    }
+    let metadata = fields.get_mut("metadata")?.as_object_mut()?;
+    let annotations = metadata.get_or_insert("annotations");
+    if annotations.is_null() {
+        *annotations = Object::new().into();
+    }
+    annotations
+        .as_object_mut()?
+        .insert(AUTO_UPDATE, keeps.to_string());
+    Some(revised)
+}
+
+/// As Go reads one.
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn default_of(name: &str) -> DefaultObject {
+        let mut all = bootstrap::priority_levels().into_iter();
+        all.find(|it| it.name() == name)
+            .expect("a level of that name")
+    }
+
+    fn live(name: &str, annotated: Option<&str>, generation: i64, is_changed: bool) -> Value {
+        let mut object = default_of(name).object;
+        let metadata = object
+            .get_mut("metadata")
+            .and_then(Value::as_object_mut)
+            .unwrap();
+        metadata.insert("generation", generation);
+        metadata.remove("annotations");
+        if let Some(value) = annotated {
+            let mut annotations = Object::new();
+            annotations.insert(AUTO_UPDATE, value);
+            metadata.insert("annotations", annotations);
         }
-        if !of_paths.is_null() {
-            rule.insert("nonResourceRules", of_paths);
+        if is_changed {
+            object
+                .as_object_mut()
+                .unwrap()
+                .insert("spec", json!({"type": "Limited"}));
         }
+        object
+    }
+
+    /// Upstream's table: what is there, whether it changes, and what the annotation says then.
+    #[test]
+    fn objects_are_kept_unless_somebody_wants_them_otherwise() {
+        let suggested = "workload-low";
+        #[rustfmt::skip]
+        let table = [
+            (suggested, Some("true"), 1, false, None),
+            (suggested, Some("true"), 2, true, Some(("true", true))),
+            (suggested, Some("false"), 2, true, None),
+            (suggested, Some("false"), 1, false, None),
+            (suggested, None, 1, false, Some(("true", true))),
+            (suggested, None, 1, true, Some(("true", true))),
+            (suggested, None, 2, true, Some(("false", false))),
+            (suggested, Some("nonsense"), 2, true, Some(("false", false))),
+            ("catch-all", Some("false"), 2, true, Some(("true", true))),
+            ("exempt", Some("false"), 1, false, Some(("true", true))),
+            ("exempt", Some("1"), 1, false, None),
+        ];
+        for (name, annotated, generation, is_changed, expected) in table {
+            let wanted = default_of(name);
+            let revised = revise(&live(name, annotated, generation, is_changed), &wanted);
+            let told = revised.as_ref().map(|it| {
+                let same = it.get("spec") == wanted.object.get("spec");
+                (annotation(it, AUTO_UPDATE).unwrap_or_default(), same)
+            });
+            assert_eq!(
+                told, expected,
+                "{name} {annotated:?} {generation} {is_changed}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_condition_is_written_six_times_a_minute() {
+        let written = Written::default();
+        for _ in 0..WRITES {
+            assert!(may_write(&written, "a", Instant::now()));
+        }
+        assert!(!may_write(&written, "a", Instant::now()));
+        assert!(may_write(&written, "b", Instant::now()));
+        tokio::time::advance(MINUTE + Duration::from_secs(1)).await;
+        assert!(may_write(&written, "a", Instant::now()));
     }
 }

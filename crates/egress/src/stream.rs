@@ -1,6 +1,6 @@
 //! A connection, however it came about.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -88,6 +88,26 @@ impl AsyncWrite for Stream {
             Way::Tcp(it) => Pin::new(it).poll_write(context, data),
             Way::Unix(it) => Pin::new(it).poll_write(context, data),
             Way::Tls(it) => Pin::new(it).poll_write(context, data),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.way {
+            Way::Tcp(it) => Pin::new(it).poll_write_vectored(context, slices),
+            Way::Unix(it) => Pin::new(it).poll_write_vectored(context, slices),
+            Way::Tls(it) => Pin::new(it).poll_write_vectored(context, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.way {
+            Way::Tcp(it) => it.is_write_vectored(),
+            Way::Unix(it) => it.is_write_vectored(),
+            Way::Tls(it) => it.is_write_vectored(),
         }
     }
 

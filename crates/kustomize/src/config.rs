@@ -9,6 +9,7 @@ pub(crate) use crds::from_crds;
 
 use crate::decode::{List, decode_yaml_strict, go_struct};
 use crate::error::{Error, Result, Wrap as _};
+use crate::go_sort;
 use crate::id::Gvk;
 use crate::loader::Loader;
 use crate::types::FieldSpec;
@@ -122,11 +123,10 @@ impl Config {
             "replicas",
         ] {
             if let Some(list) = self.section(name) {
-                list.sort_by_cached_key(|it| it.gvk().sort_key());
+                go_sort::sort_by_key(list, |it| it.gvk().sort_key());
             }
         }
-        self.name_reference
-            .sort_by_cached_key(|it| it.gvk().sort_key());
+        go_sort::sort_by_key(&mut self.name_reference, |it| it.gvk().sort_key());
     }
 
     pub(crate) fn merge(&self, other: &Self) -> Result<Self> {

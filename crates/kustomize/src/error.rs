@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use crate::node::Node;
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
@@ -14,7 +16,23 @@ pub enum Error {
     Timeout(String),
     /// The same with where it happened, for those who want to know more than kustomize says.
     #[error("{error}")]
-    At { error: Box<Error>, place: String },
+    At {
+        error: Box<Error>,
+        /// Empty as long as only the line is known.
+        place: String,
+        /// A line of a patch, if that is no file of its own; 0 for none.
+        line: u32,
+    },
+}
+
+/// What is known of where something failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Nothing,
+    /// The line of a patch.
+    Line(u32),
+    /// The file and the line.
+    File,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -30,9 +48,10 @@ impl Error {
             Self::Build(_) => Self::Build(text),
             Self::Http(_) => Self::Http(text),
             Self::Timeout(_) => Self::Timeout(text),
-            Self::At { place, .. } => Self::At {
+            Self::At { place, line, .. } => Self::At {
                 error: Box::new(Self::Build(text)),
                 place,
+                line,
             },
         }
     }
@@ -43,8 +62,59 @@ impl Error {
             Self::Build(_) => Self::At {
                 error: Box::new(self),
                 place: place(),
+                line: 0,
             },
             error => error,
+        }
+    }
+
+    /// Says in which line of a file it happened, or of the text that is being read.
+    pub(crate) fn at_line(self, file: Option<&str>, line: u32) -> Self {
+        match (self, file) {
+            (error @ Self::Build(_), Some(file)) => error.at(|| format!("{file}:{line}")),
+            (error @ Self::Build(_), None) => Self::At {
+                error: Box::new(error),
+                place: String::new(),
+                line,
+            },
+            (error, _) => error,
+        }
+    }
+
+    /// Says at which node it happened.
+    pub(crate) fn at_node(self, node: &Node) -> Self {
+        match node.source_line() {
+            Some((file, line)) => self.at_line(file.as_deref(), line),
+            None => self,
+        }
+    }
+
+    /// As another error, if that says where.
+    pub(crate) fn where_as(self, other: &Self) -> Self {
+        match (self, other) {
+            (error @ Self::Build(_), Self::At { place, line, .. }) => Self::At {
+                error: Box::new(error),
+                place: place.clone(),
+                line: *line,
+            },
+            (error, _) => error,
+        }
+    }
+
+    /// Says which field asked for what failed, given what is known of where it failed.
+    pub(crate) fn by(self, asked: impl FnOnce(Known) -> String) -> Self {
+        match self {
+            Self::At { error, place, line } if place.is_empty() => Self::At {
+                error,
+                place: asked(Known::Line(line)),
+                line: 0,
+            },
+            Self::At { error, place, line } => Self::At {
+                error,
+                place: format!("{place}, by {}", asked(Known::File)),
+                line,
+            },
+            error => error.at(|| asked(Known::Nothing)),
         }
     }
 
@@ -52,9 +122,10 @@ impl Error {
     pub(crate) fn reword(self, words: impl FnOnce(String) -> String) -> Self {
         let text = words(self.to_string());
         match self {
-            Self::At { place, .. } => Self::At {
+            Self::At { place, line, .. } => Self::At {
                 error: Box::new(Self::Build(text)),
                 place,
+                line,
             },
             _ => Self::Build(text),
         }
@@ -63,7 +134,7 @@ impl Error {
     /// The file or the field of a kustomization that it happened at, if that is known.
     pub fn place(&self) -> Option<&str> {
         match self {
-            Self::At { place, .. } => Some(place),
+            Self::At { place, .. } => Some(place.as_str()).filter(|it| !it.is_empty()),
             _ => None,
         }
     }

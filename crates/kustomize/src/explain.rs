@@ -19,8 +19,6 @@ pub(crate) type History = Option<Box<Vec<Step>>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     by: Rc<Cause>,
-    /// How many lines of the file come before the document.
-    lines_before: u32,
     node: Node,
 }
 
@@ -29,7 +27,7 @@ pub(crate) struct Step {
 pub(crate) struct Cause {
     /// A file, or a field of one.
     pub(crate) place: String,
-    /// The file that the new nodes have their lines from, if they have.
+    /// The file that it has the new nodes from, if it has.
     pub(crate) file: Option<String>,
 }
 
@@ -53,17 +51,16 @@ impl Cause {
 pub(crate) fn record(map: &mut ResMap, cause: Cause) {
     let cause = Rc::new(cause);
     for resource in map.raw_list_mut() {
-        resource.record(&cause, 0);
+        resource.record(&cause);
     }
 }
 
 impl Resource {
-    pub(crate) fn record(&mut self, cause: &Rc<Cause>, lines_before: u32) {
+    pub(crate) fn record(&mut self, cause: &Rc<Cause>) {
         let steps = self.history.get_or_insert_default();
         if steps.last().is_none_or(|last| last.node != self.node) {
             steps.push(Step {
                 by: Rc::clone(cause),
-                lines_before,
                 node: self.node.clone(),
             });
         }
@@ -113,6 +110,10 @@ impl Output {
     /// Answers `KIND[.GROUP]/[NAMESPACE/]NAME[:FIELD]`, by the name that the resource has or once had; the options of
     /// the build must have said that it would be asked.
     pub fn explain(&self, question: &str) -> std::result::Result<Explanation, Error> {
+        self.sources.during(|| self.answer(question))
+    }
+
+    fn answer(&self, question: &str) -> Result<Explanation> {
         let (resource, field) = match question.split_once(':') {
             Some((resource, field)) => (resource, Some(Field::parse(field)?)),
             None => (question, None),
@@ -204,31 +205,31 @@ impl Resource {
 /// The newest first.
 fn changes_of(field: &Field, steps: &[Step]) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut before = None;
+    let (mut before, mut place_before) = (None, None);
     for step in steps {
         let found = field.find(&step.node);
         let value = found.map(shown);
+        let place = found.and_then(Node::file_and_line);
         if value != before {
+            // A node that stayed in its place got another value there.
+            let is_new = place != place_before;
             changes.push(Change {
                 field: String::new(),
                 value: value.clone(),
-                by: step.name(found),
+                by: step.name(place.as_ref().filter(|_| is_new)),
             });
         }
-        before = value;
+        (before, place_before) = (value, place);
     }
     changes.reverse();
     changes
 }
 
 impl Step {
-    fn name(&self, node: Option<&Node>) -> String {
+    fn name(&self, source: Option<&(Rc<str>, u32)>) -> String {
         let Cause { place, file } = &*self.by;
-        let line = node.map_or(0, |it| it.position().0);
-        let file = file.as_ref().map(|file| match line {
-            0 => file.clone(),
-            line => format!("{file}:{}", line + self.lines_before),
-        });
+        let source = source.map(|(file, line)| format!("{file}:{line}"));
+        let file = source.or_else(|| file.clone());
         match (file, place.is_empty()) {
             (Some(file), true) => file,
             (Some(file), false) => format!("{file}, by {place}"),

@@ -4,7 +4,8 @@ use json::Value;
 
 use crate::error::{Error, Result};
 use crate::loader::Loader;
-use crate::node::{Node, parse_document, split_documents, to_value, unix_lines};
+use crate::node::source::{self, count_lines};
+use crate::node::{Node, parse_document_at, split_documents, to_value, unix_lines};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 
@@ -25,7 +26,9 @@ pub(crate) fn from_text(text: &str) -> Result<Vec<Resource>> {
         match value.get("items") {
             Some(Value::Array(items)) => {
                 for item in items {
-                    let mut more = read(&json::to_string(item))?;
+                    let mut item = item.clone();
+                    item.sort_keys();
+                    let mut more = read(&json::to_string(&item))?;
                     check(&mut more)?;
                     left.extend(more);
                 }
@@ -60,8 +63,14 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>> {
     let documents = split_documents(&text)?;
     let single = documents.len() == 1;
     let mut nodes = Vec::with_capacity(documents.len());
+    let mut lines_before = 0;
     for document in documents {
-        let Some(mut node) = parse_document(document)? else {
+        let node = parse_document_at(document, lines_before)?;
+        if !single {
+            // And the separator.
+            lines_before += count_lines(document) + 1;
+        }
+        let Some(mut node) = node else {
             continue;
         };
         let kind = node.object_kind();
@@ -85,7 +94,10 @@ pub(crate) fn read(text: &str) -> Result<Vec<Node>> {
 /// Drops what is empty, refuses what is no resource.
 fn check(nodes: &mut Vec<Node>) -> Result<()> {
     nodes.retain(|node| !node.is_empty());
-    nodes.iter().try_for_each(Node::check_meta)
+    for node in nodes {
+        node.check_meta().map_err(|error| error.at_node(node))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn map_from_text(text: &str) -> Result<ResMap> {
@@ -98,19 +110,19 @@ pub(crate) fn map_from_text(text: &str) -> Result<ResMap> {
 
 pub(crate) fn map_from_file(loader: &Loader<'_>, path: &str) -> Result<ResMap> {
     let text = loader.load_text(path)?;
-    map_from_text(&text).map_err(|error| in_file(error, path))
+    source::reading(&loader.shown(path), 0, || map_from_text(&text))
+        .map_err(|error| in_file(error, path))
 }
 
 /// Says which file it was, where kustomize does.
 pub(crate) fn in_file(error: Error, path: &str) -> Error {
     let text = error.to_string();
     if text.contains("error converting YAML to JSON") || text.contains("error unmarshaling JSON") {
-        return Error::new(format!(
-            "YAML file [{path}] encounters a format error.\n{text}\n"
-        ));
+        return error
+            .reword(|text| format!("YAML file [{path}] encounters a format error.\n{text}\n"));
     }
     if error.is_malformed_yaml() {
-        return Error::new(format!("{text} in File: {path}"));
+        return error.reword(|text| format!("{text} in File: {path}"));
     }
     error
 }

@@ -165,11 +165,15 @@ impl Spec {
             return Ok(());
         };
         if let (true, Some(kind)) = (field.is_null(), kind) {
+            let text = field.raw().clone();
             match kind {
                 Kind::Map => field.data = Data::Map(Vec::new()),
                 Kind::Seq => field.data = Data::Seq(Vec::new()),
-                // The text stays, as upstream has it.
                 Kind::Scalar => {}
+            }
+            if kind != Kind::Scalar {
+                // The text stays, as upstream has it.
+                field.mark_was_null(text);
             }
             field.tag = tag;
         }

@@ -174,7 +174,8 @@ impl<'a> Function<'a> {
         }
         let Loader { root, host, .. } = &*self.loader;
         if !container.image.is_empty() {
-            let program = container_program(container, &self.options, root, *host);
+            let program = container_program(container, &self.options, root, *host)
+                .map_err(|error| failure(&error.to_string()))?;
             return Ok(Some(program));
         }
         if !self.options.enable_exec || exec.path.is_empty() {
@@ -221,7 +222,13 @@ pub(crate) fn container_program(
     options: &FunctionOptions,
     directory: &str,
     host: &dyn Host,
-) -> Program {
+) -> Result<Program> {
+    if container.image.starts_with('-') {
+        return Err(Error::new(format!(
+            "image {:?} of a function would be read as a flag",
+            container.image
+        )));
+    }
     let network = if container.network { "host" } else { "none" };
     let user = if options.as_current_user {
         options.user.clone()
@@ -252,6 +259,13 @@ pub(crate) fn container_program(
         } else {
             paths::join(directory, &mount.source)
         };
+        for (field, text) in [
+            ("type", &mount.kind),
+            ("src", &source),
+            ("dst", &mount.target),
+        ] {
+            check_mount_field(field, text)?;
+        }
         let mode = if mount.writable { "" } else { ",readonly" };
         arguments.push("--mount".into());
         arguments.push(format!(
@@ -265,12 +279,24 @@ pub(crate) fn container_program(
     }
     arguments.push(container.image.clone());
     let only_podman = host.find("docker").is_none() && host.find("podman").is_some();
-    Program {
+    Ok(Program {
         path: if only_podman { "podman" } else { "docker" }.into(),
         arguments,
         directory: directory.to_owned(),
         ..Program::default()
+    })
+}
+
+/// Mounts are one line of comma-separated options, which docker and newer versions of podman read as CSV and older
+/// ones cut at each comma. There is no way to write these characters that all of them read as part of a value.
+fn check_mount_field(field: &str, text: &str) -> Result<()> {
+    let separates = |it: char| matches!(it, ',' | '"') || it.is_control();
+    if !text.contains(separates) {
+        return Ok(());
     }
+    Err(Error::new(format!(
+        "{field} {text:?} of a mount holds a comma, a quotation mark or a control character, which would add mount options"
+    )))
 }
 
 /// Those with a value by their names, each once; then those whose value the engine takes from its own.
@@ -419,4 +445,51 @@ fn write_list(list: &Object) -> Result<String> {
         &[yaml::Node::mapping(pairs)],
         yaml::Options::default(),
     )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Alone;
+
+    fn mounted(kind: &str, source: &str, target: &str) -> Result<Vec<String>> {
+        let mut container = Container::default();
+        "image".clone_into(&mut container.image);
+        container.mounts.push(Mount {
+            kind: kind.to_owned(),
+            source: source.to_owned(),
+            target: target.to_owned(),
+            writable: false,
+        });
+        let program = container_program(&container, &FunctionOptions::default(), "/app", &Alone)?;
+        let is_mount = |it: &String| it.starts_with("type=");
+        Ok(program.arguments.into_iter().filter(is_mount).collect())
+    }
+
+    #[test]
+    fn a_mount_cannot_add_options() {
+        let plain = mounted("bind", "data=1", "/h: x").expect("nothing special");
+        assert_eq!(
+            plain,
+            ["type=bind,source=/app/data=1,target=/h: x,readonly"]
+        );
+        for (kind, source, target) in [
+            ("bind", "data", "/h,source=/etc"),
+            ("bind", "data,source=/etc", "/h"),
+            ("bind,source=/etc", "data", "/h"),
+            ("bind", "data", "/h\",source=/etc"),
+            ("bind", "data", "/h\nsource=/etc"),
+        ] {
+            let error = mounted(kind, source, target).expect_err("refused");
+            assert!(error.to_string().contains("mount options"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_no_flag() {
+        let mut container = Container::default();
+        "--privileged".clone_into(&mut container.image);
+        let made = container_program(&container, &FunctionOptions::default(), "/app", &Alone);
+        assert!(made.is_err());
+    }
 }

@@ -219,7 +219,7 @@ impl Inflater<'_> {
         }
         let own = parse_document(&text)?;
         let own = own.unwrap_or_else(crate::node::Node::map);
-        let given = from_patched(&inline);
+        let given = from_patched(&inline)?;
         let (mut base, patch) = if self.chart.values_merge == "merge" {
             (given, own)
         } else {

@@ -31,6 +31,7 @@ mod function;
 mod generate;
 mod git;
 mod glob;
+mod go_sort;
 mod helm;
 mod host;
 mod id;
@@ -65,6 +66,10 @@ pub use localize::{Localized, localize};
 pub use output::Output;
 pub use tally::{Counts, Tally};
 
+use std::rc::Rc;
+
+use node::source::Sources;
+use resource::Resource;
 use target::{Build, Target};
 use transform::{MetaMap, Transformer as _, sort};
 use types::{FieldSpec, SortOptions};
@@ -127,6 +132,17 @@ pub fn build(
     options: &Options,
 ) -> Result<Output, Error> {
     node::forget_aliases();
+    let sources = Rc::new(Sources::default());
+    let resources = sources.during(|| build_resources(fs, host, path, options))?;
+    Ok(Output::new(resources, sources))
+}
+
+fn build_resources(
+    fs: &dyn FileSystem,
+    host: &dyn Host,
+    path: &str,
+    options: &Options,
+) -> Result<Vec<Resource>, Error> {
     let loader = loader::Loader::open(fs, host, path, options.load_restrictions)?;
     let mut target = Target::load(loader, options)?;
     let mut build = Build::new(options, host);
@@ -176,5 +192,5 @@ pub fn build(
     for resource in &mut resources {
         resource.remove_annotations(&gone)?;
     }
-    Ok(Output::new(resources))
+    Ok(resources)
 }

@@ -1,7 +1,7 @@
 //! The tree that is worked on: what kyaml calls an `RNode`, in 32 bytes a node.
 //!
-//! Comments and anchors are gone, as kustomize's output has none; texts, tags and styles stay, because a number keeps
-//! the form it was written in until the very end.
+//! Texts, tags and styles stay, because a number keeps the form it was written in until the very end. Comments are not in
+//! the tree, as the output has none; where a node stands says which are its own ([`source`]).
 
 mod edit;
 mod from_json;
@@ -11,12 +11,15 @@ mod output;
 mod path;
 mod pattern;
 mod shared;
+pub(crate) mod source;
 mod to_json;
 mod to_yaml;
 
 pub(crate) use edit::is_non_string;
 pub(crate) use from_json::from_patched;
-pub(crate) use load::{check_depth, forget_aliases, parse_document, split_documents, unix_lines};
+pub(crate) use load::{
+    check_depth, forget_aliases, parse_document, parse_document_at, split_documents, unix_lines,
+};
 pub(crate) use meta::StringMap;
 pub(crate) use output::write;
 pub(crate) use path::{
@@ -25,7 +28,7 @@ pub(crate) use path::{
 };
 pub(crate) use pattern::Create;
 pub(crate) use to_json::to_value;
-pub(crate) use to_yaml::{to_tree, to_yaml};
+pub(crate) use to_yaml::{to_commented_yaml, to_tree, to_yaml};
 
 pub(crate) use shared::{next_group, settle, take_changed};
 
@@ -114,12 +117,14 @@ impl Node {
         node
     }
 
+    /// As kyaml makes one: without a tag.
     pub(crate) fn map() -> Self {
-        Self::of(Data::Map(Vec::new()), Tag::Map)
+        Self::of(Data::Map(Vec::new()), Tag::None)
     }
 
+    /// As kyaml makes one: without a tag.
     pub(crate) fn seq(items: Vec<Node>) -> Self {
-        Self::of(Data::Seq(items), Tag::Seq)
+        Self::of(Data::Seq(items), Tag::None)
     }
 
     pub(crate) fn kind(&self) -> Kind {

@@ -1,20 +1,24 @@
 //! What comes out.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::id::NOT_NAMESPACEABLE;
+use crate::node::source::Sources;
 use crate::resource::Resource;
 
 /// The resources of a build, in order.
 #[derive(Debug)]
 pub struct Output {
     resources: Vec<Resource>,
+    /// What they were read from.
+    pub(crate) sources: Rc<Sources>,
 }
 
 impl Output {
-    pub(crate) fn new(resources: Vec<Resource>) -> Self {
-        Self { resources }
+    pub(crate) fn new(resources: Vec<Resource>, sources: Rc<Sources>) -> Self {
+        Self { resources, sources }
     }
 
     pub(crate) fn resources(&self) -> &[Resource] {

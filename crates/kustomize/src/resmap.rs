@@ -102,7 +102,11 @@ impl ResMap {
     pub(crate) fn append(&mut self, resource: Resource) -> Result<()> {
         let id = resource.current_id();
         if self.current().add(id.key()) > 1 {
-            return Err(already_registered(&id));
+            let known = self
+                .list
+                .iter()
+                .find(|it| it.current_id().key() == id.key());
+            return Err(already_registered(&id).at_second(&resource, known));
         }
         if let Some(any) = &mut self.any {
             add_ids(any, self.list.len(), &resource);
@@ -234,6 +238,21 @@ impl FromIterator<Resource> for ResMap {
             list: list.into_iter().collect(),
             current: None,
             any: None,
+        }
+    }
+}
+
+impl Error {
+    /// Where a resource is, and where the one is that has its id already.
+    fn at_second(self, second: &Resource, first: Option<&Resource>) -> Self {
+        let place = |it: &Resource| {
+            let (file, line) = it.node.file_and_line()?;
+            Some(format!("{file}:{line}"))
+        };
+        match (place(second), first.and_then(place)) {
+            (Some(second), Some(first)) => self.at(|| format!("{second}, the first is at {first}")),
+            (Some(second), None) => self.at(|| second),
+            (None, _) => self,
         }
     }
 }

@@ -31,6 +31,8 @@ struct Walked {
     keep_null: bool,
     /// Whether it is the destination's own node, changed in place.
     in_place: bool,
+    /// Whether it is neither the destination's nor the patch's, but made of both.
+    made: bool,
 }
 
 impl Walked {
@@ -45,6 +47,14 @@ impl Walked {
     fn other(node: Option<Node>) -> Self {
         Self {
             node,
+            ..Self::default()
+        }
+    }
+
+    fn made(node: Node) -> Self {
+        Self {
+            node: Some(node),
+            made: true,
             ..Self::default()
         }
     }
@@ -78,7 +88,8 @@ impl<'a> Walker<'a> {
             .map(Node::kind);
         if let Some(kind) = kind {
             for node in [dest.as_ref(), patch.as_ref()].into_iter().flatten() {
-                node.expect(kind)?;
+                node.expect(kind)
+                    .map_err(|error| error.at_node(patch.as_ref().unwrap_or(node)))?;
             }
         }
         match kind {
@@ -106,7 +117,7 @@ impl<'a> Walker<'a> {
                 return Ok(Walked {
                     node: text.map(|text| Node::tagged(Tag::Null, text.clone())),
                     keep_null: true,
-                    in_place: false,
+                    ..Walked::default()
                 });
             };
             if directive(patch) == Ok(Directive::Delete) {
@@ -125,6 +136,7 @@ impl<'a> Walker<'a> {
         if patch.is_null() {
             return Ok(Walked::default());
         }
+        dest.take_comments_of(&patch);
         match directive(&mut patch)? {
             Directive::Delete => Ok(Walked::default()),
             Directive::Replace => {
@@ -156,9 +168,13 @@ impl<'a> Walker<'a> {
             let other = patch.iter().position(|(it, _)| it.raw() == key.raw());
             let other = other.map(|at| patch.remove(at).1);
             if other.is_none() && value.kind() == Kind::Scalar && !value.is_null() {
+                value.quote_if_needed();
                 continue;
             }
-            let style = value.style;
+            let style = match &other {
+                Some(other) if is_empty_collection(value) => other.style,
+                _ => value.style,
+            };
             let mut place_holder = Node::tagged(Tag::Null, "");
             (place_holder.line, place_holder.column) = (value.line, value.column);
             let own = std::mem::replace(value, place_holder);
@@ -176,8 +192,12 @@ impl<'a> Walker<'a> {
                 _ => gone.push(at),
             }
         }
+        let emptied = !gone.is_empty();
         for at in gone.into_iter().rev() {
             pairs.remove(at);
+        }
+        if emptied && pairs.is_empty() {
+            dest.mark_emptied();
         }
         patch.sort_by(|(a, _), (b, _)| a.raw().cmp(b.raw()));
         for (key, value) in patch {
@@ -186,7 +206,9 @@ impl<'a> Walker<'a> {
             if let Some(node) = walked.node
                 && dest.get(key.raw()).is_none()
             {
-                dest.set_field_with(key.raw(), node, key.style, walked.keep_null)?;
+                // Upstream finds the style of the key by the value, which it does not know if it is new.
+                let style = if walked.made { Style::Plain } else { key.style };
+                dest.set_field_with(key.raw(), node, style, walked.keep_null)?;
             }
         }
         Ok(())
@@ -200,7 +222,10 @@ impl<'a> Walker<'a> {
             return Ok(Some(node));
         }
         match node.kind() {
-            Kind::Scalar => Ok(Some(node)),
+            Kind::Scalar => {
+                node.quote_if_needed();
+                Ok(Some(node))
+            }
             Kind::Map => {
                 if directive(&mut node)? == Directive::Delete {
                     return Ok(None);
@@ -226,16 +251,30 @@ impl<'a> Walker<'a> {
             let field = place.and_then(|place| place.field(key.raw()));
             match self.normalize(own, field)? {
                 Some(mut node) if !node.is_null() => {
-                    node.style = style;
+                    if node.kind() != Kind::Scalar {
+                        node.style = style;
+                    }
                     *value = node;
                 }
                 _ => gone.push(at),
             }
         }
+        let emptied = !gone.is_empty();
         for at in gone.into_iter().rev() {
             pairs.remove(at);
         }
+        if emptied && pairs.is_empty() {
+            node.mark_emptied();
+        }
         Ok(())
+    }
+}
+
+fn is_empty_collection(node: &Node) -> bool {
+    match &node.data {
+        Data::Scalar(_) => false,
+        Data::Map(pairs) => pairs.is_empty(),
+        Data::Seq(items) => items.is_empty(),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::plugin::{Generated, Transforming};
 use crate::resmap::ResMap;
 use crate::resource::ORIGIN;
 use crate::schema::Schema;
-use crate::types::Kustomization;
+use crate::types::{FieldSpec, Kustomization};
 use crate::vars::{self, VarSet};
 use crate::{Options, name_ref, transform};
 
@@ -223,6 +223,7 @@ impl<'a> Target<'a> {
             let Err(no_file) = self.accumulate_file(&mut all, path, build) else {
                 continue;
             };
+            let listed = |error: Error| error.at(|| self.place_of_path("resources", path));
             if let Error::Http(_) = no_file {
                 return Err(no_file);
             }
@@ -234,11 +235,15 @@ impl<'a> Target<'a> {
                 {
                     return Err(no_file);
                 }
-                Err(error) => return Err(error.wrap(format!("accumulation err='{no_file}'"))),
+                Err(error) => {
+                    let error = error.wrap(format!("accumulation err='{no_file}'"));
+                    return Err(listed(error.where_as(&no_file)));
+                }
             };
             all = self
                 .accumulate_directory(all, path, loader, false, build)
-                .wrap_with(|| format!("accumulation err='{no_file}'"))?;
+                .wrap_with(|| format!("accumulation err='{no_file}'"))
+                .map_err(|error| error.at(|| self.place_of_path("resources", path)))?;
         }
         Ok(all)
     }
@@ -255,10 +260,12 @@ impl<'a> Target<'a> {
             let loader = self
                 .loader
                 .enter(path)
-                .map_err(|error| quoted("loader.New", error))?;
+                .map_err(|error| quoted("loader.New", error))
+                .map_err(|error| error.at(|| self.place_of_path("components", path)))?;
             all = self
                 .accumulate_directory(all, path, loader, true, build)
-                .map_err(|error| quoted("accumulateDirectory:", error))?;
+                .map_err(|error| quoted("accumulateDirectory:", error))
+                .map_err(|error| error.at(|| self.place_of_path("components", path)))?;
         }
         Ok(all)
     }
@@ -333,9 +340,14 @@ impl<'a> Target<'a> {
         }
         if let Some(origin) = &self.origin {
             let text = origin.append(path).to_string();
-            for resource in map.raw_list_mut() {
-                resource.node.set_annotation(ORIGIN, text.as_str().into())?;
-            }
+            let spec = FieldSpec {
+                path: "metadata/annotations".into(),
+                create: true,
+                ..FieldSpec::default()
+            };
+            let annotation = [(ORIGIN.to_owned(), text)].into();
+            let mut annotate = transform::MetaMap::new(&annotation, &[spec]);
+            transform::Transformer::transform(&mut annotate, &mut map, &Schema::default())?;
         }
         if build.options.explain {
             place::record_file(&mut map, &self.loader, path);
@@ -382,7 +394,7 @@ impl<'a> Target<'a> {
         } in transforming
         {
             let done = transformer.transform(&mut all.map, &schema);
-            done.map_err(|error| error.at(|| self.place(&asked)))?;
+            done.map_err(|error| error.by(|known| self.place_at(&asked, known)))?;
             all.map.settle();
             build.record(&mut all.map, || self.cause(&asked));
             if let Some(origin) = origin {

@@ -47,6 +47,12 @@ fn a_field_is_explained() {
         answer("Deployment/web:spec.template.spec.containers[name=web].image"),
         "Deployment/prod-web:spec.template.spec.containers[name=web].image\n  nginx:v2  kustomization.yaml:11: images[0]\n  nginx:v1  ../base/all.yaml:16\n"
     );
+    for field in ["metadata.labels.a\\.b/c", "metadata.labels[a.b/c]"] {
+        assert_eq!(
+            answer(&format!("Deployment/web:{field}")),
+            "Deployment/prod-web:metadata.labels[a.b/c] is not set, and never was"
+        );
+    }
     let name = answer("Deployment/web:metadata.name");
     assert!(
         name.contains("prod-web  kustomization.yaml:1: namePrefix\n"),

@@ -29,14 +29,6 @@ impl Host for &Listing {
     }
 }
 
-fn is_there(program: &str) -> bool {
-    let there = Local.find(program).is_some();
-    if !there {
-        println!("skipped: no {program} in the path; Debian: apt-get install {program}");
-    }
-    there
-}
-
 fn git(dir: &Path, words: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@example.com"])
@@ -84,11 +76,9 @@ fn build(app: &Path, host: &dyn Host) -> Result<String, String> {
     text.map_err(|error| error.to_string())
 }
 
+#[requires::requires(git)]
 #[test]
 fn a_repository_is_a_base() {
-    if !is_there("git") {
-        return;
-    }
     let dir = tempfile::tempdir().expect("a directory of our own");
     let (repo, app) = repository(dir.path(), "?ref=v1");
     let error = build(&app, &Local).expect_err("there is no such tag yet");
@@ -126,11 +116,9 @@ fn a_prefix_of_old_is_warned_of() {
     }
 }
 
+#[requires::requires(git)]
 #[test]
 fn a_repository_reads_nothing_of_ours() {
-    if !is_there("git") {
-        return;
-    }
     let dir = tempfile::tempdir().expect("a directory of our own");
     let dir = fs::canonicalize(dir.path()).expect("it is there");
     fs::write(dir.join("ours.yaml"), service("ours")).expect("a file");
@@ -177,11 +165,9 @@ fn a_reference_is_no_option() {
     assert!(!mark.exists());
 }
 
+#[requires::requires(git)]
 #[test]
 fn a_repository_is_fetched_once() {
-    if !is_there("git") {
-        return;
-    }
     let dir = tempfile::tempdir().expect("a directory of our own");
     let (repo, app) = repository(dir.path(), "");
     let cache = dir.path().join("cache");
@@ -259,11 +245,9 @@ fn answer(mut stream: &TcpStream) -> Option<u16> {
     Some(code)
 }
 
+#[requires::requires(curl)]
 #[test]
 fn a_file_comes_from_a_server() {
-    if !is_there("curl") {
-        return;
-    }
     let dir = tempfile::tempdir().expect("a directory of our own");
     let app = dir.path();
     let (address, codes) = server();

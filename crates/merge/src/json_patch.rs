@@ -1,9 +1,15 @@
 //! JSON patch (RFC 6902), with the behaviour and the texts that kube-apiserver shows its users: `replace` creates a
 //! missing key, negative indices count from the end, a missing value equals null in `test`.
+//!
+//! An operation costs what its own text and the values it adds or copies have, and the logarithm of the list it edits.
+
+mod document;
+mod sequence;
 
 use json::{Limits, Object, Value};
 
 use crate::{Error, go};
+use document::{Node, measure};
 
 /// What kube-apiserver allows in one patch.
 pub const MAX_OPERATIONS: usize = 10_000;
@@ -11,13 +17,18 @@ pub const MAX_OPERATIONS: usize = 10_000;
 pub const MAX_COPY_BYTES: usize = 3 * 1024 * 1024;
 
 /// Applies all operations, or none: on an error the document is gone.
-pub fn json_patch(mut doc: Value, patch: Value) -> Result<Value, Error> {
+pub fn json_patch(doc: Value, patch: Value) -> Result<Value, Error> {
     let operations = decode(patch)?;
-    let mut copied = 0;
+    let mut patching = Patching {
+        doc: Node::Whole(doc),
+        copied: 0,
+        depth: None,
+        measured: 0,
+    };
     for operation in operations {
-        run(&mut doc, &operation, &mut copied).map_err(Error::Unprocessable)?;
+        patching.run(&operation).map_err(Error::Unprocessable)?;
     }
-    Ok(doc)
+    Ok(patching.doc.into_value())
 }
 
 fn decode(patch: Value) -> Result<Vec<Object>, Error> {
@@ -51,17 +62,14 @@ fn decode(patch: Value) -> Result<Vec<Object>, Error> {
 
 const MISSING: &str = "missing value";
 
-fn run(doc: &mut Value, operation: &Object, copied: &mut usize) -> Result<(), String> {
-    match operation.get("op").and_then(Value::as_str) {
-        Some("add") => add(doc, operation),
-        Some("remove") => remove(doc, operation),
-        Some("replace") => replace(doc, operation),
-        Some("move") => r#move(doc, operation),
-        Some("test") => test(doc, operation),
-        Some("copy") => copy(doc, operation, copied),
-        Some(other) => Err(format!("Unexpected kind: {other}")),
-        None => Err("Unexpected kind: unknown".into()),
-    }
+struct Patching {
+    doc: Node,
+    /// Bytes that `copy` has added.
+    copied: usize,
+    /// At most how deep the document is, once that was asked for.
+    depth: Option<usize>,
+    /// How many values were looked at to find that out.
+    measured: usize,
 }
 
 /// A pointer of an operation: `path` or `from`.
@@ -79,155 +87,230 @@ fn pointer<'a>(operation: &'a Object, name: &str) -> Result<&'a str, String> {
     }
 }
 
-fn add(doc: &mut Value, operation: &Object) -> Result<(), String> {
-    let path = pointer(operation, "path")
-        .map_err(|_| format!("add operation failed to decode path: {MISSING}"))?;
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "add operation does not apply: doc is missing path: \"{path}\": {MISSING}"
-        ));
-    };
-    let value = operation.get("value").cloned().unwrap_or_default();
-    put(parent, &key, path, value).map_err(|why| format!("error in add for path: '{path}': {why}"))
-}
-
-fn remove(doc: &mut Value, operation: &Object) -> Result<(), String> {
-    let path = pointer(operation, "path")
-        .map_err(|_| format!("remove operation failed to decode path: {MISSING}"))?;
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "remove operation does not apply: doc is missing path: \"{path}\": {MISSING}"
-        ));
-    };
-    match cut(parent, &key) {
-        Ok(_) => Ok(()),
-        Err(why) => Err(format!("error in remove for path: '{path}': {why}")),
-    }
-}
-
-fn replace(doc: &mut Value, operation: &Object) -> Result<(), String> {
-    let path = pointer(operation, "path")
-        .map_err(|why| format!("replace operation failed to decode path: {why}"))?;
-    let value = operation.get("value").cloned().unwrap_or_default();
-    if path.is_empty() {
-        if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err("replace operation value must be object or array: %!w(<nil>)".into());
+impl Patching {
+    fn run(&mut self, operation: &Object) -> Result<(), String> {
+        match operation.get("op").and_then(Value::as_str) {
+            Some("add") => self.add(operation),
+            Some("remove") => self.remove(operation),
+            Some("replace") => self.replace(operation),
+            Some("move") => self.r#move(operation),
+            Some("test") => self.test(operation),
+            Some("copy") => self.copy(operation),
+            Some(other) => Err(format!("Unexpected kind: {other}")),
+            None => Err("Unexpected kind: unknown".into()),
         }
-        *doc = value;
-        return Ok(());
     }
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "replace operation does not apply: doc is missing path: {path}: {MISSING}"
-        ));
-    };
-    fits(path, &value)?;
-    match parent {
-        Value::Object(object) => {
-            object.insert(key.as_str(), value);
+
+    fn add(&mut self, operation: &Object) -> Result<(), String> {
+        let path = pointer(operation, "path")
+            .map_err(|_| format!("add operation failed to decode path: {MISSING}"))?;
+        if self.find(path).is_none() {
+            return Err(format!(
+                "add operation does not apply: doc is missing path: \"{path}\": {MISSING}"
+            ));
         }
-        Value::Array(items) => match index(&key, items.len()) {
-            Ok(at) => items[at] = value,
-            Err(_) => {
-                return Err(format!(
-                    "replace operation does not apply: doc is missing key: {path}: {MISSING}"
-                ));
+        let value = operation.get("value").cloned().unwrap_or_default();
+        self.put(path, value)
+            .map_err(|why| format!("error in add for path: '{path}': {why}"))
+    }
+
+    fn remove(&mut self, operation: &Object) -> Result<(), String> {
+        let path = pointer(operation, "path")
+            .map_err(|_| format!("remove operation failed to decode path: {MISSING}"))?;
+        let Some((parent, key)) = self.find(path) else {
+            return Err(format!(
+                "remove operation does not apply: doc is missing path: \"{path}\": {MISSING}"
+            ));
+        };
+        match parent.cut(&key) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(format!("error in remove for path: '{path}': {why}")),
+        }
+    }
+
+    fn replace(&mut self, operation: &Object) -> Result<(), String> {
+        let path = pointer(operation, "path")
+            .map_err(|why| format!("replace operation failed to decode path: {why}"))?;
+        let value = operation.get("value").cloned().unwrap_or_default();
+        if path.is_empty() {
+            if !matches!(value, Value::Object(_) | Value::Array(_)) {
+                return Err("replace operation value must be object or array: %!w(<nil>)".into());
             }
-        },
-        _ => {}
+            self.doc = Node::Whole(value);
+            self.depth = None;
+            return Ok(());
+        }
+        if self.find(path).is_none() {
+            return Err(format!(
+                "replace operation does not apply: doc is missing path: {path}: {MISSING}"
+            ));
+        }
+        self.fits(path, &value)?;
+        let replaced =
+            (self.find(path)).map_or(Ok(()), |(parent, key)| parent.replace(&key, value));
+        replaced.map_err(|_| {
+            format!("replace operation does not apply: doc is missing key: {path}: {MISSING}")
+        })
     }
-    Ok(())
+
+    fn r#move(&mut self, operation: &Object) -> Result<(), String> {
+        let from = pointer(operation, "from")
+            .map_err(|why| format!("move operation failed to decode from: {why}"))?;
+        let Some((parent, key)) = self.find(from) else {
+            return Err(format!(
+                "move operation does not apply: doc is missing from path: {from}: {MISSING}"
+            ));
+        };
+        let value = parent
+            .cut(&key)
+            .map_err(|why| format!("error in move for path: '{key}': {why}"))?;
+        let path = pointer(operation, "path")
+            .map_err(|why| format!("move operation failed to decode path: {why}"))?;
+        if self.find(path).is_none() {
+            return Err(format!(
+                "move operation does not apply: doc is missing destination path: {path}: {MISSING}"
+            ));
+        }
+        self.fits_moved(from, path, &value)
+            .and_then(|()| self.put_node(path, value))
+            .map_err(|why| format!("error in move for path: '{path}': {why}"))
+    }
+
+    fn test(&mut self, operation: &Object) -> Result<(), String> {
+        let path = pointer(operation, "path")
+            .map_err(|why| format!("test operation failed to decode path: {why}"))?;
+        let expected = operation.get("value").unwrap_or(&Value::Null);
+        let failed = || Err(format!("testing value {path} failed: test failed"));
+        if path.is_empty() {
+            return if document::Found::Node(&self.doc).equals(expected) {
+                Ok(())
+            } else {
+                failed()
+            };
+        }
+        let Some((parent, key)) = self.find(path) else {
+            return Err(format!(
+                "test operation does not apply: is missing path: {path}: {MISSING}"
+            ));
+        };
+        let found = parent
+            .get(&key)
+            .map_err(|why| format!("error in test for path: '{path}': {why}"))?;
+        if found.map_or(expected.is_null(), |it| it.equals(expected)) {
+            Ok(())
+        } else {
+            failed()
+        }
+    }
+
+    fn copy(&mut self, operation: &Object) -> Result<(), String> {
+        let from = pointer(operation, "from")
+            .map_err(|why| format!("copy operation failed to decode from: {why}"))?;
+        let Some((parent, key)) = self.find(from) else {
+            return Err(format!(
+                "copy operation does not apply: doc is missing from path: {from}: {MISSING}"
+            ));
+        };
+        let found = parent
+            .get(&key)
+            .map_err(|why| format!("error in copy for from: '{from}': {why}"))?;
+        let value = found.map(document::Found::to_value).unwrap_or_default();
+        let path = pointer(operation, "path")
+            .map_err(|_| format!("copy operation failed to decode path: {MISSING}"))?;
+        if self.find(path).is_none() {
+            return Err(format!(
+                "copy operation does not apply: doc is missing destination path: {path}: {MISSING}"
+            ));
+        }
+        if !value.is_null() {
+            self.copied += json::to_vec(&value).len();
+        }
+        if self.copied > MAX_COPY_BYTES {
+            let copied = self.copied;
+            return Err(format!(
+                "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPY_BYTES}"
+            ));
+        }
+        self.put(path, value)
+            .map_err(|why| format!("error while adding value during copy: {why}"))
+    }
+
+    fn put(&mut self, path: &str, value: Value) -> Result<(), String> {
+        self.fits(path, &value)?;
+        self.put_node(path, Node::Whole(value))
+    }
+
+    fn put_node(&mut self, path: &str, value: Node) -> Result<(), String> {
+        (self.find(path)).map_or(Ok(()), |(parent, key)| parent.put(&key, value))
+    }
+
+    /// The object or array that holds what the pointer names, and its key there.
+    fn find(&mut self, pointer: &str) -> Option<(&mut Node, String)> {
+        let mut parts = pointer.split('/').skip(1).map(unescape);
+        let mut key = parts.next()?;
+        let mut holder = &mut self.doc;
+        for next in parts {
+            holder = holder.child_mut(&key)?;
+            key = next;
+        }
+        holder.is_container().then_some((holder, key))
+    }
+
+    /// Moves and copies could pile values higher than any parser lets in; everything that recurses relies on that bound.
+    fn fits(&mut self, path: &str, value: &Value) -> Result<(), String> {
+        let depth = levels(path) + measure(value).0;
+        if let Some(known) = &mut self.depth {
+            *known = depth.max(*known);
+        }
+        within(depth)
+    }
+
+    /// The same for a value of the document, which is not measured as long as no value of it could be too deep there.
+    fn fits_moved(&mut self, from: &str, path: &str, value: &Node) -> Result<(), String> {
+        let known = match self.depth {
+            Some(known) => known,
+            None => self.measure(value, from)?,
+        };
+        let depth = levels(path) + known.saturating_sub(levels(from));
+        if within(depth).is_ok() {
+            self.depth = Some(depth.max(known));
+            return Ok(());
+        }
+        let known = self.measure(value, from)?;
+        let depth = levels(path) + value.measure().0;
+        self.depth = Some(depth.max(known));
+        within(depth)
+    }
+
+    /// How deep the document is with a value that was taken out of it. Looking is bounded: what has moved so often, and
+    /// so near to the limit, counts as too deep.
+    fn measure(&mut self, value: &Node, from: &str) -> Result<usize, String> {
+        let ((depth, count), (below, more)) = (self.doc.measure(), value.measure());
+        self.measured += count + more;
+        if self.measured > FREE_MEASURES + MEASURES * (count + more) {
+            return within(usize::MAX).map(|()| usize::MAX);
+        }
+        Ok(depth.max(levels(from) + below))
+    }
 }
 
-fn r#move(doc: &mut Value, operation: &Object) -> Result<(), String> {
-    let from = pointer(operation, "from")
-        .map_err(|why| format!("move operation failed to decode from: {why}"))?;
-    let Some((parent, key)) = find(doc, from) else {
-        return Err(format!(
-            "move operation does not apply: doc is missing from path: {from}: {MISSING}"
-        ));
-    };
-    let value =
-        cut(parent, &key).map_err(|why| format!("error in move for path: '{key}': {why}"))?;
-    let path = pointer(operation, "path")
-        .map_err(|why| format!("move operation failed to decode path: {why}"))?;
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "move operation does not apply: doc is missing destination path: {path}: {MISSING}"
-        ));
-    };
-    put(parent, &key, path, value).map_err(|why| format!("error in move for path: '{path}': {why}"))
+/// How many values a patch may look at to find out how deep they are, however small the document is.
+const FREE_MEASURES: usize = 1 << 20;
+/// And how often all of a large document.
+const MEASURES: usize = 64;
+
+/// How many arrays and objects are above what a pointer names.
+fn levels(pointer: &str) -> usize {
+    pointer.bytes().filter(|it| *it == b'/').count()
 }
 
-fn test(doc: &mut Value, operation: &Object) -> Result<(), String> {
-    let path = pointer(operation, "path")
-        .map_err(|why| format!("test operation failed to decode path: {why}"))?;
-    let expected = operation.get("value").unwrap_or(&Value::Null);
-    let failed = || Err(format!("testing value {path} failed: test failed"));
-    if path.is_empty() {
-        return if doc == expected { Ok(()) } else { failed() };
-    }
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "test operation does not apply: is missing path: {path}: {MISSING}"
-        ));
-    };
-    let found =
-        get(parent, &key).map_err(|why| format!("error in test for path: '{path}': {why}"))?;
-    if found.unwrap_or(&Value::Null) == expected {
+fn within(depth: usize) -> Result<(), String> {
+    let limit = Limits::default().depth;
+    if depth <= limit {
         Ok(())
     } else {
-        failed()
+        Err(format!("exceeded max depth of {limit}"))
     }
-}
-
-fn copy(doc: &mut Value, operation: &Object, copied: &mut usize) -> Result<(), String> {
-    let from = pointer(operation, "from")
-        .map_err(|why| format!("copy operation failed to decode from: {why}"))?;
-    let Some((parent, key)) = find(doc, from) else {
-        return Err(format!(
-            "copy operation does not apply: doc is missing from path: {from}: {MISSING}"
-        ));
-    };
-    let found =
-        get(parent, &key).map_err(|why| format!("error in copy for from: '{from}': {why}"))?;
-    let value = found.cloned().unwrap_or_default();
-    let path = pointer(operation, "path")
-        .map_err(|_| format!("copy operation failed to decode path: {MISSING}"))?;
-    let Some((parent, key)) = find(doc, path) else {
-        return Err(format!(
-            "copy operation does not apply: doc is missing destination path: {path}: {MISSING}"
-        ));
-    };
-    if !value.is_null() {
-        *copied += json::to_vec(&value).len();
-    }
-    if *copied > MAX_COPY_BYTES {
-        return Err(format!(
-            "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPY_BYTES}"
-        ));
-    }
-    put(parent, &key, path, value)
-        .map_err(|why| format!("error while adding value during copy: {why}"))
-}
-
-/// The object or array that holds what the pointer names, and its key there.
-fn find<'a>(doc: &'a mut Value, pointer: &str) -> Option<(&'a mut Value, String)> {
-    let mut parts = pointer.split('/').skip(1).map(unescape);
-    let mut key = parts.next()?;
-    let mut holder = doc;
-    for next in parts {
-        holder = match holder {
-            Value::Object(object) => object.get_mut(&key)?,
-            Value::Array(items) => {
-                let at = index(&key, items.len()).ok()?;
-                items.get_mut(at)?
-            }
-            _ => return None,
-        };
-        key = next;
-    }
-    matches!(holder, Value::Object(_) | Value::Array(_)).then_some((holder, key))
 }
 
 fn unescape(part: &str) -> String {
@@ -247,46 +330,6 @@ fn unescape(part: &str) -> String {
     all
 }
 
-fn get<'a>(parent: &'a Value, key: &str) -> Result<Option<&'a Value>, String> {
-    match parent {
-        Value::Object(object) => Ok(object.get(key)),
-        Value::Array(items) => index(key, items.len()).map(|at| items.get(at)),
-        _ => Ok(None),
-    }
-}
-
-fn put(parent: &mut Value, key: &str, path: &str, value: Value) -> Result<(), String> {
-    fits(path, &value)?;
-    match parent {
-        Value::Object(object) => {
-            object.insert(key, value);
-        }
-        Value::Array(items) if key == "-" => items.push(value),
-        Value::Array(items) => {
-            let at = index(key, items.len() + 1).map_err(|why| {
-                if why.starts_with("strconv") {
-                    format!("value was not a proper array index: '{key}': {why}")
-                } else {
-                    why
-                }
-            })?;
-            items.insert(at, value);
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-fn cut(parent: &mut Value, key: &str) -> Result<Value, String> {
-    match parent {
-        Value::Object(object) => object
-            .remove(key)
-            .ok_or_else(|| format!("Unable to remove nonexistent key: {key}: {MISSING}")),
-        Value::Array(items) => index(key, items.len()).map(|at| items.remove(at)),
-        _ => Ok(Value::Null),
-    }
-}
-
 /// A position below `length`; negative ones count from the end.
 fn index(key: &str, length: usize) -> Result<usize, String> {
     let at = go::atoi(key)?;
@@ -297,27 +340,5 @@ fn index(key: &str, length: usize) -> Result<usize, String> {
         _ => Err(format!(
             "Unable to access invalid index: {at}: invalid index referenced"
         )),
-    }
-}
-
-/// Moves and copies could pile values higher than any parser lets in; everything that recurses relies on that bound.
-fn fits(path: &str, value: &Value) -> Result<(), String> {
-    fn lower_than(value: &Value, limit: usize) -> bool {
-        match value {
-            Value::Array(items) => {
-                limit > 0 && items.iter().all(|item| lower_than(item, limit - 1))
-            }
-            Value::Object(object) => {
-                limit > 0 && object.values().all(|item| lower_than(item, limit - 1))
-            }
-            _ => true,
-        }
-    }
-    let depth = Limits::default().depth;
-    let above = path.bytes().filter(|it| *it == b'/').count();
-    if above <= depth && lower_than(value, depth - above) {
-        Ok(())
-    } else {
-        Err(format!("exceeded max depth of {depth}"))
     }
 }

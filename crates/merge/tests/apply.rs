@@ -26,8 +26,8 @@ fn widget() -> Schema {
         node: NodeId(node),
         required,
     };
-    let object = |fields| Shape::Object {
-        fields,
+    let object = |fields: Vec<Field>| Shape::Object {
+        fields: fields.into(),
         map_type: MapType::Granular,
     };
     let keyed = Shape::List {

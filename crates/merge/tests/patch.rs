@@ -75,3 +75,64 @@ fn classes() {
     let failed = merge_patch(doc(), Value::Null);
     assert!(matches!(failed, Err(Error::BadRequest(_))), "{failed:?}");
 }
+
+/// One patch of many operations does what as many patches of one operation do, of which none finds a list that the one
+/// before has taken apart.
+#[test]
+fn many_edits_of_long_lists() {
+    let long: Value = (0..3_000).collect();
+    let short: Value = (0..10).collect();
+    let doc = json!({"x": {"long": long, "o": {}}, "short": short});
+    let mut state = 11_usize;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut long = "/x/long";
+    let mut operations = Vec::new();
+    for step in 0..600 {
+        let at = next(2_000);
+        let here = format!("{long}/{at}");
+        operations.push(match next(9) {
+            0 | 1 => json!({"op": "add", "path": here, "value": {"step": step, "list": [1, 2]}}),
+            2 => json!({"op": "remove", "path": here}),
+            3 => json!({"op": "replace", "path": here, "value": [step]}),
+            4 => json!({"op": "move", "from": here, "path": (format!("{long}/0"))}),
+            5 => json!({"op": "move", "from": here, "path": (format!("/short/{}", next(8)))}),
+            6 => json!({"op": "copy", "from": here, "path": "/x/o/last"}),
+            7 => json!({"op": "add", "path": (format!("{long}/-")), "value": step}),
+            _ => {
+                let from = long;
+                long = if long == "/x/long" {
+                    "/x/o/long"
+                } else {
+                    "/x/long"
+                };
+                json!({"op": "move", "from": from, "path": long})
+            }
+        });
+        if step % 100 == 99 {
+            operations.push(json!({"op": "copy", "from": "/short", "path": "/x/o/copy"}));
+        }
+    }
+    let expected = operations.iter().fold(doc.clone(), |doc, operation| {
+        json_patch(doc, [operation.clone()].into_iter().collect()).expect("each applies")
+    });
+    let patched = json_patch(doc, operations.into_iter().collect()).expect("all apply");
+    assert_eq!(patched, expected);
+    assert_eq!(patched.to_string(), expected.to_string());
+    let whole = json!([{"op": "add", "path": "/short/0", "value": 1}, {"op": "test", "path": "", "value": (patched.clone())}]);
+    assert!(json_patch(patched, whole).is_err());
+}
+
+/// What goes deeper and comes back again is not too deep, however often it does.
+#[test]
+fn moves_down_and_up() {
+    let doc = json!({"a": {"b": {"c": {}}}, "x": [1]});
+    let down = json!({"op": "move", "from": "/x", "path": "/a/b/c/x"});
+    let up = json!({"op": "move", "from": "/a/b/c/x", "path": "/x"});
+    let all = std::iter::repeat_n([down, up], 5_000).flatten();
+    assert!(json_patch(doc, all.collect()).is_ok());
+}

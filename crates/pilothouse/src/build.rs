@@ -99,7 +99,7 @@ pub(crate) struct Kustomize {
 pub(crate) enum Command {
     /// Build a kustomization target from a directory or URL
     Build(Box<Arguments>),
-    /// Keep settings, as whether builds are counted
+    /// Manage settings, for example whether builds record usage
     #[command(subcommand)]
     Config(usage_command::Config),
     #[command(flatten)]
@@ -143,7 +143,8 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     outcome.unwrap_or(trouble)
 }
 
-fn build(arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, String> {
+fn build(mut arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, String> {
+    diff::find_file(&mut arguments.beyond.diff, &mut arguments.directory)?;
     let directory = match &arguments.directory[..] {
         [] => ".",
         [one] => one,
@@ -159,11 +160,12 @@ fn build(arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, St
         let output = kustomize::build(files, &*host, &directory, &options);
         recording.built(&output);
         let output = output.map_err(|error| beyond.show(&error))?;
-        if let Some(question) = &beyond.explain {
-            let answer = output
-                .explain(question)
-                .map_err(|error| error.to_string())?;
-            print!("{answer}");
+        if !beyond.explain.is_empty() {
+            for question in &beyond.explain {
+                let answer = output.explain(question);
+                let answer = answer.map_err(|error| error.to_string())?.to_string();
+                crate::print(&answer).map_err(|error| error.to_string())?;
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let Some(other) = &other else {
@@ -179,6 +181,9 @@ fn build(arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, St
             .write(&mut bytes)
             .map_err(|error| error.to_string())?;
         let differs = other.compare(&bytes)?;
+        if !path.is_empty() {
+            write(&output, &path)?;
+        }
         Ok(ExitCode::from(u8::from(differs)))
     };
     if beyond.watch {
@@ -268,7 +273,7 @@ fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
             kube_version: arguments.helm_kube_version,
             debug: arguments.helm_debug,
         },
-        explain: beyond.explain.is_some(),
+        explain: !beyond.explain.is_empty(),
         enable_globs: beyond.enable_globs,
         ..Options::default()
     };

@@ -60,8 +60,17 @@ async fn answer(stream: tokio::net::UnixStream, store: Store) -> anyhow::Result<
 
 /// Asks the running server. `None` if none runs here.
 pub(crate) fn ask(socket: &Path, request: &str) -> anyhow::Result<Option<impl Read>> {
-    let Ok(mut stream) = UnixStream::connect(socket) else {
-        return Ok(None);
+    let mut stream = match UnixStream::connect(socket) {
+        Ok(stream) => stream,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let socket = socket.display();
+            return Err(error).with_context(|| {
+                format!(
+                    "{socket} is for its owner only, run this as the user that the server runs as"
+                )
+            });
+        }
+        Err(_) => return Ok(None),
     };
     stream.set_read_timeout(Some(PATIENCE))?;
     writeln!(stream, "{request}").context("ask the running server")?;

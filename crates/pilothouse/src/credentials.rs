@@ -1,8 +1,9 @@
 //! `pilothouse kubeconfig`: lets kubectl in.
 
 use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{ErrorKind, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ const EXAMPLES: &str = "\
 Examples:
   pilothouse kubeconfig --merge && kubectl get namespaces
   pilothouse kubeconfig --output admin.kubeconfig --server https://kube.example.org:6443
-  pilothouse kubeconfig --user jane --group developers --expires 24h > jane.kubeconfig";
+  pilothouse kubeconfig --user jane --group developers --expires 24h --output jane.kubeconfig";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let directory = &arguments.directory;
@@ -91,9 +92,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let (context, file) = (config.context(), file.display());
         return crate::print(&format!("{context:?} is now the context in {file}\n"));
     }
-    match &arguments.output {
-        Some(file) => pki::secret(file, &config.to_string()),
-        None => crate::print(&config.to_string()),
+    if let Some(file) = &arguments.output {
+        return pki::secret(file, &config.to_string());
+    }
+    warn_of_readers();
+    crate::print(&config.to_string())
+}
+
+/// A private key is about to go to stdout: says so if that is a file which others can read, as `> FILE` makes it.
+pub(crate) fn warn_of_readers() {
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+    let Ok(found) = stdout.and_then(|it| fs::File::from(it).metadata()) else {
+        return;
+    };
+    let mode = found.permissions().mode() & 0o777;
+    if found.is_file() && mode & 0o077 != 0 {
+        let _ = writeln!(
+            std::io::stderr(),
+            "warning: a private key goes to a file that others can read (mode {mode:04o}): `chmod 600` it"
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 mod access;
 mod apply;
 mod build;
+mod completion;
 mod control;
 mod credentials;
 mod data;
@@ -31,18 +32,6 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Build a kustomization, as kustomize does
-    Build(Box<build::Arguments>),
-    /// Build a kustomization and apply it to a server
-    Apply(Box<apply::Arguments>),
-    /// What builds count of themselves
-    #[command(subcommand)]
-    Usage(usage_command::Usage),
-    /// Keep settings, as whether builds are counted
-    #[command(subcommand)]
-    Config(usage_command::Config),
-    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, fn, completion
-    Kustomize(NotHere),
     /// Run the server
     Serve(Box<serve::Arguments>),
     /// Print a kubeconfig for a data directory's server, or merge it into yours
@@ -52,6 +41,20 @@ enum Command {
     Storage(storage::Command),
     /// List the traces that a server keeps, or show one as a waterfall
     Traces(Box<traces::Arguments>),
+    /// Build a kustomization, as kustomize does
+    Build(Box<build::Arguments>),
+    /// Build a kustomization and apply it to a server
+    Apply(Box<apply::Arguments>),
+    /// What builds count of themselves
+    #[command(subcommand)]
+    Usage(usage_command::Usage),
+    /// Manage settings, for example whether builds record usage
+    #[command(subcommand)]
+    Config(usage_command::Config),
+    /// Be kustomize, with all its commands: build, edit, create, localize, cfg, fn, completion
+    Kustomize(NotHere),
+    /// Print a script that completes commands and flags in a shell
+    Completion(completion::Arguments),
     /// Print the version
     Version(version::Arguments),
 }
@@ -77,6 +80,10 @@ fn main() -> ExitCode {
         Command::Build(arguments) => return build::run(*arguments),
         Command::Usage(command) => return command.run(),
         Command::Config(command) => return command.run(),
+        Command::Completion(arguments) => {
+            let script = arguments.script(<Arguments as clap::CommandFactory>::command());
+            return print(&script).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        }
         command => command,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -91,9 +98,11 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match command {
-            Command::Build(_) | Command::Kustomize(_) | Command::Usage(_) | Command::Config(_) => {
-                Ok(())
-            }
+            Command::Build(_)
+            | Command::Kustomize(_)
+            | Command::Usage(_)
+            | Command::Config(_)
+            | Command::Completion(_) => Ok(()),
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
             Command::Kubeconfig(arguments) => credentials::run(&arguments),

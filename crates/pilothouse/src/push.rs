@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use apiserver::pipeline::Api;
-use telemetry::export::{Exporter, Item, Queue, Report, Resource, Settings, Signal, Transport};
-use telemetry::logs::{self, Entry};
-use telemetry::metrics::{Batch, Collected, Desc, Registry, Stability, encode_otlp};
+use telemetry::export::{Exporter, Queue, Report, Resource, Settings, Signal, Transport};
+use telemetry::logs;
+use telemetry::metrics::{Collected, Desc, Registry, Stability, encode_otlp};
 
 use crate::tracing;
 
@@ -25,8 +25,8 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct Push {
     registry: Registry,
-    metrics: Option<(Exporter<Batch>, Arc<Transport>)>,
-    logs: Option<(Exporter<Entry>, Arc<Transport>)>,
+    metrics: Option<(Exporter, Arc<Transport>)>,
+    logs: Option<(Exporter, Arc<Transport>)>,
 }
 
 impl Push {
@@ -103,14 +103,14 @@ impl Push {
     }
 }
 
-async fn collect(registry: Registry, queue: Arc<Queue<Batch>>, interval: Duration) {
+async fn collect(registry: Registry, queue: Arc<Queue>, interval: Duration) {
     loop {
         tokio::time::sleep(interval).await;
         gather(&registry, &queue);
     }
 }
 
-fn gather(registry: &Registry, queue: &Queue<Batch>) {
+fn gather(registry: &Registry, queue: &Queue) {
     for batch in encode_otlp(registry) {
         // The queue counts what it has no room for.
         let _ = queue.try_push(batch);
@@ -118,7 +118,7 @@ fn gather(registry: &Registry, queue: &Queue<Batch>) {
 }
 
 /// Shows what became of what was to be sent.
-pub(crate) fn observe<T: Item>(registry: &Registry, signal: &'static str, queue: &Arc<Queue<T>>) {
+pub(crate) fn observe(registry: &Registry, signal: &'static str, queue: &Arc<Queue>) {
     let queue = queue.clone();
     let (items, waiting) = match signal {
         "traces" => (

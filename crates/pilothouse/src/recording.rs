@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
@@ -69,6 +70,21 @@ pub(crate) fn here() -> Surroundings<'static> {
         variable: &|name| std::env::var(name).ok(),
         interactive: std::io::stderr().is_terminal(),
         now: SystemTime::now(),
+        program: called_as(),
+    }
+}
+
+/// As the user typed it.
+fn called_as() -> &'static str {
+    let mut words = std::env::args_os();
+    let name = words.next().unwrap_or_default();
+    let is_kustomize = Path::new(&name)
+        .file_stem()
+        .is_some_and(|it| it == "kustomize");
+    match words.next() {
+        _ if is_kustomize => "kustomize",
+        Some(word) if word == "kustomize" => "pilothouse kustomize",
+        _ => "pilothouse",
     }
 }
 

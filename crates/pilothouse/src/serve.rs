@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use apiserver::pipeline::Api;
+use apiserver::unenforced;
 use auth::pki::ServingNames;
 use clap::Args;
 use egress::Selector;
@@ -13,6 +15,7 @@ use pilothouse::server::{self, Options, Server};
 use pilothouse::tracing::Tracing;
 use pilothouse::{dialing, pki};
 use store::{Store, embedded};
+use telemetry::logs::{self, Field, SERVER};
 use telemetry::metrics::Registry;
 use telemetry::recent::Recent;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -109,6 +112,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     outlets.attach(&server.api)?;
     let socket = (place.is_directory()).then(|| arguments.directory.socket());
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
+    say.line(&format!(
+        "stored and not enforced by this version: {}. There is no audit log, and data is not encrypted at rest",
+        unenforced::list(&server.api.settings).join(", ")
+    ));
+    tell_of_unenforced(server.api.clone());
     next_steps(&arguments, &say, &server, &place, offered);
     signals.next().await;
     say.line("stopping: requests under way may finish; once more stops at once");
@@ -211,7 +219,7 @@ async fn start(
     arguments.access.apply(&mut options)?;
     arguments.tokens.apply(&mut options)?;
     arguments.objects.apply(&mut options)?;
-    arguments.requests.apply(&mut options.settings);
+    arguments.requests.apply(&mut options.settings)?;
     options.settings.request_log = Some(flags::REQUEST_LOG);
     options.settings.serve_metrics = arguments.telemetry.serves_metrics();
     options.egress = egress;
@@ -257,6 +265,17 @@ fn names(arguments: &Arguments) -> ServingNames {
     ServingNames::new("cluster.local", &also)
 }
 
+/// What is there already, as in the etcd of another server, was warned of by nobody.
+fn tell_of_unenforced(api: Arc<Api>) {
+    tokio::task::spawn_blocking(move || {
+        for (what, count) in unenforced::stored(&api) {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let fields = [("what", Field::Text(what)), ("count", Field::Number(count))];
+            logs::warning(&SERVER, "Stored objects are not enforced", &fields);
+        }
+    });
+}
+
 /// Says what to type next.
 fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, backups: bool) {
     let serving = format!("serving https://{}", server.address);
@@ -271,6 +290,7 @@ fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, 
     }
     say.line(&format!("{serving}; next, in another terminal:"));
     if arguments.data.print_kubeconfig {
+        crate::credentials::warn_of_readers();
         // The user asked for nothing else on stdout.
         let _ = write!(std::io::stdout(), "{}", server.kubeconfig);
         say.line("  export KUBECONFIG=FILE     # the one that stdout went to");

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use admission::Plugins;
 use admission::client::Targets;
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use apiserver::follow::Learners;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
@@ -32,7 +32,6 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 pub use reload::Watched;
 
-use crate::pki;
 use reload::Reload;
 use setup::{certificates, key};
 
@@ -105,6 +104,8 @@ pub struct OtlpReceiver {
 
 impl Options {
     pub fn new(store: Store, address: SocketAddr, files: Files) -> Self {
+        let proxies = files.front_proxy_authority.as_ref();
+        let proxies = proxies.map(|it| it.certificate.clone().into_bytes());
         Self {
             store,
             address,
@@ -112,7 +113,7 @@ impl Options {
             serving: None,
             tls: Policy::default(),
             client_authorities: Vec::new(),
-            proxies: None,
+            proxies: proxies.map(|pem| (pem, RequestHeader::front_proxy())),
             issuers: vec!["https://kubernetes.default.svc.cluster.local".into()],
             jwks_uri: None,
             api_audiences: Vec::new(),
@@ -158,7 +159,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Comes back when everything is ready.
+    /// Comes back when everything is ready, or when all that is missing waits for the store to take writes again.
     pub async fn start(mut options: Options) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(options.address)
             .await
@@ -177,7 +178,7 @@ impl Server {
         let trust = setup::trust(&options, address)?;
         let kubeconfig = setup::admin(&options.files, &trust)?;
         if let Some(path) = &options.kubeconfig {
-            pki::secret(path, &kubeconfig)?;
+            setup::keep_kubeconfig(path, &kubeconfig)?;
         }
         let looped = setup::loops(&options, address, &trust);
         let own = options.files.authority.as_ref();
@@ -215,6 +216,7 @@ impl Server {
         ));
         apiserver::follow::start(&api, learners);
         apiserver::metrics::follow(&api);
+        apiserver::health::monitor(&api);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),
@@ -233,12 +235,8 @@ impl Server {
             stopped,
             grace,
         ));
-        // Boxed: it holds all that a write holds, and is needed once.
-        Box::pin(controllers::bootstrap::run(&client))
-            .await
-            .map_err(|status| anyhow!("set up the cluster: {status}"))?;
+        setup::bootstrap(&client).await?;
         let server = client;
-        api.set_ready();
         if !api.store.is_shared() {
             // What several servers share, they forget by agreement: the store sees to it.
             tokio::spawn(apiserver::compact::run(api.clone(), compaction));

@@ -4,9 +4,10 @@ mod backup;
 mod check;
 mod exercise;
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use store::Options;
 
@@ -67,12 +68,34 @@ async fn stats(directory: &Directory) -> anyhow::Result<()> {
     Ok(store.close().await?)
 }
 
-/// Reading commands do not make a data directory by a typo.
+/// Reading commands do not make a data directory by a typo, and say what is wrong with the one that they are given.
 fn exists(directory: &Directory) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        directory.store().is_dir(),
-        "there is no store in {}: give its place with --data-dir",
-        directory.data_dir.display()
-    );
-    Ok(())
+    let (place, store) = (directory.data_dir.display(), directory.store());
+    match std::fs::metadata(&store) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => bail!("{} is not a directory", store.display()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if !directory.data_dir.exists() {
+                bail!(
+                    "there is no store in {place}, which does not exist: give its place with --data-dir"
+                );
+            }
+            if directory.pki().exists() {
+                bail!(
+                    "there is no store in {place}, only certificates: its server keeps the data in etcd (--etcd-servers). \
+                     Ask etcd itself: `etcdctl endpoint status`, `etcdctl snapshot save FILE`"
+                );
+            }
+            bail!("there is no store in {place}: give its place with --data-dir")
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(error).with_context(|| {
+                format!(
+                    "{} is for its owner only, run this as the user that the server runs as",
+                    store.display()
+                )
+            })
+        }
+        Err(error) => Err(error).with_context(|| format!("look at {}", store.display())),
+    }
 }

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use apiserver::pipeline::Api;
 use egress::Selector;
 use telemetry::config::{self, Environment, Follow};
-use telemetry::export::{
-    Exporter, Item, Queue, Report, Resolve, Resource, Settings, Signal, Transport,
-};
+use telemetry::export::{Exporter, Queue, Report, Resolve, Resource, Settings, Signal, Transport};
 use telemetry::metrics::Registry;
-use telemetry::recent::{Encoded, Keeper, Recent, Source};
-use telemetry::trace::{Finished, Sampling, Tracer};
+use telemetry::recent::{Keeper, Recent, Source};
+use telemetry::trace::{Sampling, Tracer};
 
 use crate::push;
 
@@ -30,9 +28,9 @@ pub struct Tracing {
 /// What becomes of traces that are finished.
 #[derive(Debug)]
 enum Fate {
-    Sent(Exporter<Finished>),
+    Sent(Exporter),
     /// They are kept first, and then may be sent.
-    Kept(Arc<Recent>, Keeper, Option<Exporter<Encoded>>),
+    Kept(Arc<Recent>, Keeper, Option<Exporter>),
 }
 
 /// The ways to a collector, each with a connection of its own: a slow signal does not hold up the others.
@@ -161,9 +159,10 @@ impl Tracing {
         let ended = tokio::task::spawn_blocking(move || match self.fate {
             Fate::Sent(exporter) => exporter.shutdown(limit),
             Fate::Kept(recent, keeper, exporter) => {
-                keeper.stop();
+                let begun = Instant::now();
+                keeper.stop(limit);
                 if let Some(exporter) = exporter {
-                    exporter.shutdown(limit);
+                    exporter.shutdown(limit.saturating_sub(begun.elapsed()));
                 }
                 // Carries over what became of the last ones.
                 recent.refresh();
@@ -203,12 +202,12 @@ impl Way {
         Arc::new(tracer)
     }
 
-    fn export<T: Item>(
+    fn export(
         self,
-        queue: Arc<Queue<T>>,
+        queue: Arc<Queue>,
         to: Arc<Transport>,
         beside: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<Exporter<T>> {
+    ) -> std::io::Result<Exporter> {
         Exporter::start(
             Signal::Traces,
             queue,

@@ -24,8 +24,11 @@ pub(crate) enum Config {
     /// Keep a setting; KUSTOMIZE_EXPORT_METRICS=none switches the recording of usage off
     #[expect(clippy::doc_markdown, reason = "a help text for a terminal")]
     Set {
-        #[arg(value_name = "KEY=VALUE")]
+        /// The setting, and its value if it is not given as the next word
+        #[arg(value_name = "KEY[=VALUE]")]
         setting: String,
+        /// The value, if it is not behind the '='
+        value: Option<String>,
     },
     /// Print a setting, or whether usage is recorded, why and where it goes
     Get { key: Option<String> },
@@ -59,8 +62,14 @@ impl Config {
         let here = here();
         let places = || Places::find(&here).ok_or(Error::NoHome);
         finish(match self {
-            Self::Set { setting } => places()
-                .and_then(|it| config::set(&it, setting))
+            Self::Set { setting, value } => places()
+                .and_then(|it| match value {
+                    Some(value) if setting.contains('=') => {
+                        Err(Error::Key(format!("{setting} {value}")))
+                    }
+                    Some(value) => config::set(&it, &format!("{setting}={value}")),
+                    None => config::set(&it, setting),
+                })
                 .map(|()| usage::state(&here)),
             Self::Unset { key } => places()
                 .and_then(|it| config::unset(&it, key))

@@ -63,6 +63,7 @@ fn owned(object: &Value) -> String {
     )
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn versions_and_uids() {
     let server = Server::start().await;
@@ -96,6 +97,7 @@ async fn versions_and_uids() {
     refused(nameless, 400, text);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn owners_of_new_objects() {
     let server = Server::start().await;
@@ -119,6 +121,7 @@ async fn owners_of_new_objects() {
     );
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn patches_that_cannot_be_read() {
     let server = Server::start().await;
@@ -142,6 +145,7 @@ async fn patches_that_cannot_be_read() {
     refused(list, 400, text);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn empty_lists_and_conversions() {
     let server = Server::start().await;
@@ -216,6 +220,7 @@ async fn answer(
 
 const JSON: &str = "application/json";
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_refusal_has_its_warnings() {
     let server = Server::start().await;
@@ -233,6 +238,7 @@ async fn a_refusal_has_its_warnings() {
     assert_eq!((code, warnings.len()), (404, 1));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_is_asked_for_in_the_wrong_way() {
     let server = Server::start().await;
@@ -316,6 +322,7 @@ async fn what_is_asked_for_in_the_wrong_way() {
 }
 
 /// As with etcd's compaction: the rest of an old list can be had, as it is now.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_list_goes_on_after_its_past_is_gone() {
     let server = Server::start_with(|options| {
@@ -357,6 +364,7 @@ async fn a_list_goes_on_after_its_past_is_gone() {
 }
 
 /// A budget that can spare one pod spares one.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn evictions_are_counted() {
     let server = Server::start().await;
@@ -425,6 +433,7 @@ async fn evictions_are_counted() {
     refused(evict("two").await, 429, refusal);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn certificates_are_what_is_signed() {
     let server = Server::start().await;

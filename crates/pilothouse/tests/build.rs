@@ -183,3 +183,140 @@ fn a_change_is_built_again() {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
 }
+
+/// All files below a directory, with what others may do with them.
+fn modes(directory: &Path) -> Vec<(std::path::PathBuf, u32)> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(path) = left.pop() {
+        let meta = fs::metadata(&path).expect("it is there");
+        found.push((path.clone(), meta.permissions().mode() & 0o777));
+        if meta.is_dir() {
+            let entries = fs::read_dir(&path).expect("a directory");
+            left.extend(entries.map(|it| it.expect("an entry").path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn values_of_secrets_are_neither_kept_nor_shown() {
+    const VALUE: &str = "aHVudGVyMg";
+    let (dir, run) = with_service();
+    let secret = |value: &str| {
+        let text = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\ndata: {{user: YQ==, password: {value}}}\nstringData: {{plain: {value}}}\n"
+        );
+        fs::write(dir.path().join("app/a.yaml"), text).expect("a file");
+    };
+    // What an older version left behind, for all to read.
+    let state = dir.path().join(".local/state/pilothouse/build");
+    fs::create_dir_all(&state).expect("a directory");
+    let old = state.join("other-0123456789abcdef.yaml");
+    fs::write(&old, format!("data: {VALUE}")).expect("a file");
+
+    secret(&format!("{VALUE}=="));
+    let first = run(&["app", "--diff"]);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+    assert!(!old.exists());
+    for (path, mode) in modes(&state) {
+        let wanted = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode, wanted, "{}", path.display());
+        if path.is_file() {
+            let kept = fs::read(&path).expect("a file");
+            assert!(!text(&kept).contains(VALUE), "{}", text(&kept));
+        }
+    }
+    let same = run(&["app", "--diff"]);
+    assert_eq!(same.status.code(), Some(0), "{}", text(&same.stdout));
+
+    let before = run(&["app"]);
+    fs::write(dir.path().join("before.yaml"), before.stdout).expect("a file");
+    secret("b3RoZXI=");
+    for flag in ["--diff=before.yaml", "--diff"] {
+        let done = run(&["app", flag]);
+        let shown = text(&done.stdout);
+        assert_eq!(
+            done.status.code(),
+            Some(1),
+            "{flag}: {}",
+            text(&done.stderr)
+        );
+        assert!(
+            !shown.contains(VALUE) && !shown.contains("b3RoZXI"),
+            "{shown}"
+        );
+        for line in [
+            "-  password: '*** (before)'\n+  password: '*** (after)'\n",
+            "   user: '***'\n",
+            "-  plain: '*** (before)'\n+  plain: '*** (after)'\n",
+        ] {
+            assert!(shown.contains(line), "{flag}: {shown}");
+        }
+    }
+    fs::write(
+        dir.path().join("broken.yaml"),
+        "kind: Secret\ndata: {a: [\n",
+    )
+    .expect("a file");
+    let broken = run(&["app", "--diff=broken.yaml"]);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(text(&broken.stderr).contains("broken.yaml: "));
+}
+
+#[test]
+fn flags_can_be_combined() {
+    let (dir, run) = with_service();
+    let explained = run(&[
+        "app",
+        "--explain=Service/web:metadata.name",
+        "--explain",
+        "Service/web:kind",
+    ]);
+    let answers = text(&explained.stdout);
+    assert!(
+        answers.starts_with("Service/my-web:metadata.name\n"),
+        "{answers}"
+    );
+    assert!(answers.contains("\nService/my-web:kind\n"), "{answers}");
+
+    let written = run(&["app", "--diff", "-o", "out.yaml"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    let out = fs::read(dir.path().join("out.yaml")).expect("a file");
+    assert_eq!(out, run(&["app"]).stdout);
+
+    fs::write(
+        dir.path().join("app/kustomization.yaml"),
+        "namePrefix: x-\nresources: [a.yaml]\n",
+    )
+    .expect("a file");
+    let compared = run(&["app", "--diff", "out.yaml"]);
+    assert_eq!(
+        compared.status.code(),
+        Some(1),
+        "{}",
+        text(&compared.stderr)
+    );
+    assert!(text(&compared.stdout).contains("+++ v1/Service/x-web\n"));
+    let unclear = run(&["app", "--diff", "server"]);
+    assert_eq!(unclear.status.code(), Some(2));
+    assert!(text(&unclear.stderr).contains("--diff=server"));
+}
+
+#[test]
+fn an_error_says_where() {
+    let (dir, run) = with_service();
+    fs::write(
+        dir.path().join("app/kustomization.yaml"),
+        "resources:\n- a.yaml\n- b.yaml\n",
+    )
+    .expect("a file");
+    let plain = text(&run(&["app"]).stderr);
+    let located = text(&run(&["app", "--locate-errors"]).stderr);
+    assert_eq!(
+        located.strip_prefix(plain.as_str()),
+        Some("  at kustomization.yaml:3: b.yaml\n"),
+        "{located}"
+    );
+}

@@ -9,9 +9,10 @@ fn pilothouse() -> Command {
     Command::new(env!("CARGO_BIN_EXE_pilothouse"))
 }
 
+#[testkit::requires(etcd)]
 #[test]
 fn it_serves_from_etcd_with_client_certificates() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.tls().start();
     let certificates = cluster.certificates().expect("the cluster has TLS");
     let place = tempfile::tempdir().unwrap();

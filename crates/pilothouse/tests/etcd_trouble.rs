@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use apiserver::local::Local;
 use json::{Value, json};
 use meta::Status;
-use testkit::etcd::{Cluster, Etcd};
+use testkit::etcd::Cluster;
 use testkit::server::Server;
 
 const DEADLINE: Duration = Duration::from_secs(90);
@@ -52,13 +52,10 @@ fn clear(status: &Status) {
     assert!(status.message.contains("etcd"), "{status}");
 }
 
-fn etcd() -> Option<Etcd> {
-    Cluster::find()
-}
-
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn without_etcd_it_says_so_and_goes_on_when_it_is_back() {
-    let Some(found) = etcd() else { return };
+    let found = Cluster::find();
     let mut cluster = found.start();
     let server = server(&cluster).await;
     let client = server.local();
@@ -96,9 +93,10 @@ async fn without_etcd_it_says_so_and_goes_on_when_it_is_back() {
     assert_eq!((&*kind, meta::object::name(&object)), ("ADDED", "after"));
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_leader_goes_and_nothing_acknowledged_with_it() {
-    let Some(found) = etcd() else { return };
+    let found = Cluster::find();
     let mut cluster = found.members(3).start();
     let server = server(&cluster).await;
     let client = server.local();
@@ -118,9 +116,10 @@ async fn a_leader_goes_and_nothing_acknowledged_with_it() {
     }
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_full_etcd_refuses_writes_with_what_to_do_and_serves_reads() {
-    let Some(found) = etcd() else { return };
+    let found = Cluster::find();
     let cluster = found.quota_bytes(8 << 20).start();
     let server = server(&cluster).await;
     let client = server.local();

@@ -3,6 +3,8 @@
 mod flags {
     mod access;
     mod client;
+    mod frozen_etcd;
+    mod full_disk;
     mod kubeconfig;
     mod kyverno;
     mod program;
@@ -14,5 +16,6 @@ mod flags {
     mod tls;
     mod tokens;
     mod traces;
+    mod unenforced;
     mod words;
 }

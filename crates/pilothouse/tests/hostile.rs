@@ -27,6 +27,8 @@ mod pods;
 mod readers;
 #[path = "hostile/tokens.rs"]
 mod tokens;
+#[path = "hostile/unread.rs"]
+mod unread;
 #[path = "hostile/watches.rs"]
 mod watches;
 

@@ -15,16 +15,6 @@ mod look;
 #[path = "kubectl/nodes.rs"]
 mod nodes;
 
-use testkit::server::{Server, installed};
-
-/// A server, or nothing where there is no kubectl.
-async fn server() -> Option<Server> {
-    if !installed() {
-        return None;
-    }
-    Some(Server::start().await)
-}
-
 /// A Deployment with one container.
 fn web(image: &str, replicas: u32) -> String {
     format!(

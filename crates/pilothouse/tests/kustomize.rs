@@ -203,6 +203,7 @@ fn the_command_line_is_read_as_upstream_reads_it() {
 }
 
 /// Repositories are cloned by the user's `git`.
+#[testkit::requires(git)]
 #[test]
 fn a_remote_root_becomes_local() {
     let dir = tempfile::tempdir().expect("a directory of our own");
@@ -221,10 +222,7 @@ fn a_remote_root_becomes_local() {
         let done = command.args(user).args(words).current_dir(&repo).output();
         done.is_ok_and(|it| it.status.success())
     };
-    if !git(&["init", "--quiet"]) {
-        println!("skipped: there is no git; install it with the system's packages");
-        return;
-    }
+    assert!(git(&["init", "--quiet"]));
     assert!(git(&["add", "."]) && git(&["commit", "--quiet", "-m", "all"]));
     assert!(git(&["tag", "v1"]));
     fs::create_dir(root.join("app")).expect("a directory");
@@ -273,23 +271,26 @@ fn all_commands_are_completed() {
         assert!(text.contains("kustomize edit add"), "{shell}");
         assert!(text.contains("load-restrictor"), "{shell}");
     }
-    // It is a script that works, where the shell is there.
+}
+
+/// The completion is a script that works.
+#[testkit::requires(bash)]
+#[test]
+fn bash_completes_commands() {
     let script = "source <(\"$0\" completion bash); COMP_WORDS=(kustomize edit set na); COMP_CWORD=3; _kustomize; echo \"${COMPREPLY[@]}\"";
     let dir = tempfile::tempdir().expect("a directory of our own");
     let named = dir.path().join("kustomize");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pilothouse"), &named).expect("a link");
-    match Command::new("bash")
+    let done = Command::new("bash")
         .arg("-c")
         .arg(script)
         .arg(&named)
         .output()
-    {
-        Err(_) => println!("skipped: there is no bash; install it with the system's packages"),
-        Ok(done) => assert_eq!(
-            String::from_utf8_lossy(&done.stdout),
-            "nameprefix namespace namesuffix\n"
-        ),
-    }
+        .expect("bash starts");
+    assert_eq!(
+        String::from_utf8_lossy(&done.stdout),
+        "nameprefix namespace namesuffix\n"
+    );
 }
 
 #[test]

@@ -60,12 +60,10 @@ assert client.VersionApi().get_code().git_version.startswith("v1.")
 print("done")
 "#;
 
+#[testkit::requires(python_kubernetes)]
 #[tokio::test]
 async fn lists_writes_and_watches() {
-    let how = "Debian: apt install python3-kubernetes; else: pip install kubernetes";
-    let Some(python) = testkit::python::with("kubernetes", how) else {
-        return;
-    };
+    let python = testkit::python::with("kubernetes");
     let server = Server::start().await;
     let output = Command::new(python)
         .args(["-c", SCRIPT])

@@ -176,6 +176,12 @@ fn a_backup_under_load_is_whole_and_survives_kill_9() {
         said.contains("corrupt data in") && said.contains("backup"),
         "{said}"
     );
+    assert!(!target.exists(), "nothing is left behind");
+    // What was there before stays.
+    std::fs::create_dir(&target).unwrap();
+    std::fs::write(target.join("notes"), "mine").unwrap();
+    failed(&storage("restore", &target, &[file.to_str().unwrap()]));
+    assert!(target.join("notes").exists() && !target.join("store").exists());
 }
 
 /// A server that has said that it is up.
@@ -300,6 +306,47 @@ fn a_typo_makes_no_data_directory() {
     let file = place.path().join("backup");
     failed(&storage("backup", &data, &[file.to_str().unwrap()]));
     assert!(!data.exists() && !file.exists());
+}
+
+#[test]
+fn what_is_really_wrong_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("backup");
+    let backup = ["backup", file.to_str().unwrap()];
+    let commands: [&[&str]; 3] = [&["stats"], &["check"], &backup];
+    // The server of this directory keeps its data in etcd.
+    let data = place.path().join("certificates");
+    std::fs::create_dir_all(data.join("pki")).unwrap();
+    for command in commands {
+        let said = failed(&storage(command[0], &data, &command[1..]));
+        assert!(said.contains("etcdctl snapshot save"), "{said}");
+    }
+    // Somebody else's.
+    let data = place.path().join("data");
+    std::fs::create_dir_all(data.join("store")).unwrap();
+    let nobody = rustix::process::geteuid().is_root();
+    if !nobody {
+        std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o0)).unwrap();
+    }
+    for command in commands {
+        let mut call = pilothouse();
+        call.args(["storage", command[0], "--data-dir"]).arg(&data);
+        call.args(&command[1..]);
+        if nobody {
+            std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+            call.uid(65534);
+        }
+        let said = failed(&call.output().unwrap());
+        assert!(
+            said.contains("Permission denied") && !said.contains("there is no store"),
+            "{said}"
+        );
+    }
+    if !nobody {
+        std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }
 
 #[test]

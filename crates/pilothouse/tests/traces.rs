@@ -39,7 +39,6 @@ use auth::User;
 use http::{Method, Request, Response, Version};
 use http_body_util::BodyExt as _;
 use json::Value;
-use telemetry::export::Item as _;
 use telemetry::otlp::{self, Span};
 use telemetry::trace::Sampling;
 use world::World;
@@ -68,6 +67,7 @@ fn caller(name: &str, groups: &[&str]) -> Caller {
         trusted: true,
         known: Some((user, (0, i64::MAX))),
         proxy: None,
+        memory: Arc::default(),
     }
 }
 
@@ -108,13 +108,12 @@ async fn text(response: Response<apiserver::body::Body>) -> String {
 /// All that was recorded since the last time: each trace's spans, in their order.
 fn everything(world: &World) -> Vec<Vec<Span>> {
     let queue = world.server.api.tracer.queue();
-    let all = std::iter::from_fn(|| queue.try_pop());
-    let all = all.map(|finished| {
-        let mut bytes = Vec::new();
-        finished.encode(&mut bytes);
-        otlp::scope_spans(&bytes).expect("what we write we read")
-    });
-    all.collect()
+    let mut all = Vec::new();
+    while let Some(chunk) = queue.pop() {
+        let items = chunk.items();
+        all.extend(items.map(|(it, _)| otlp::scope_spans(it).expect("what we write we read")));
+    }
+    all
 }
 
 /// The same of our requests.

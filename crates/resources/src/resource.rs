@@ -5,7 +5,7 @@ use json::Text;
 use crate::Verbs;
 
 /// What is known of a resource in one version of its group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// Empty for the core group.
     pub group: Text,
@@ -31,7 +31,7 @@ pub struct Resource {
     pub served_by_default: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subresource {
     pub name: Text,
     /// Of what it takes and gives; often that of its resource.

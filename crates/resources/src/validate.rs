@@ -31,6 +31,7 @@ mod quota_names;
 mod quotas;
 mod rbac;
 mod same;
+mod seen;
 mod service;
 mod sources;
 mod storage;

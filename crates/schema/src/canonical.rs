@@ -17,7 +17,7 @@ pub(crate) const ZERO_TIME: i64 = -62_135_596_800;
 pub fn order(place: Place<'_>, value: &mut Value) {
     match (place.shape(), value) {
         (Shape::Object { fields, .. }, Value::Object(object)) if place.node().go.is_some() => {
-            let rank = |key: &str| fields.iter().position(|it| it.name == *key);
+            let rank = |key: &str| fields.position(key);
             let ranks: Vec<usize> = object
                 .keys()
                 .map(|key| rank(key).unwrap_or(fields.len()))

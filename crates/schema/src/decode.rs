@@ -43,7 +43,7 @@ impl<'a> Check<'a> {
                 let outer = self.within;
                 let depth = self.path.len();
                 for (key, value) in object.iter() {
-                    let Some(at) = fields.iter().position(|it| it.name == *key) else {
+                    let Some(at) = fields.position(key) else {
                         continue;
                     };
                     self.within = go.map(short_name);

@@ -52,11 +52,12 @@ pub fn with_object_meta(schema: &Schema) -> Schema {
 /// They take the place of what the schema says of them.
 fn add_to<'a>(node: &mut Node, own: impl Iterator<Item = &'a Field>) {
     let (mut fields, map_type) = match std::mem::take(&mut node.shape) {
-        Shape::Object { fields, map_type } => (fields, map_type),
+        Shape::Object { fields, map_type } => (fields.into_vec(), map_type),
         _ => (Vec::new(), MapType::Granular),
     };
     fields.retain(|field| !matches!(&*field.name, "apiVersion" | "kind" | "metadata"));
     fields.extend(own.cloned());
+    let fields = fields.into();
     node.shape = Shape::Object { fields, map_type };
 }
 
@@ -80,9 +81,7 @@ fn import(
     copied.insert(id, new);
     match &mut node.shape {
         Shape::Object { fields, .. } => {
-            for field in fields {
-                field.node = import(from, field.node, nodes, copied);
-            }
+            fields.for_each_node(|node| import(from, node, nodes, copied));
         }
         Shape::Map { values, .. } => *values = import(from, *values, nodes, copied),
         Shape::List { items, .. } => *items = import(from, *items, nodes, copied),

@@ -10,6 +10,7 @@ mod decode;
 mod import;
 mod node;
 pub mod protobuf;
+mod regexp;
 pub mod structural;
 mod unknown;
 
@@ -18,7 +19,7 @@ pub use canonical::{canonical, empty_lists_to_null, order};
 pub use decode::{DecodeError, check_types};
 pub use import::with_object_meta;
 pub use node::{
-    Arena, Field, Format, Go, GoField, Inside, ListType, MapType, Member, Node, NodeId, Patch,
-    Place, Schema, Shape,
+    Arena, Field, Fields, Format, Go, GoField, Inside, ListType, MapType, Member, Node, NodeId,
+    Patch, Place, Schema, Shape,
 };
 pub use unknown::{prune, unknown, unknown_paths};

@@ -1,5 +1,7 @@
 //! Nodes, and how to walk them.
 
+use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use json::{Text, Value};
@@ -133,7 +135,7 @@ pub enum Shape {
     IntOrString,
     /// Fields with names. In the order in which they are written.
     Object {
-        fields: Vec<Field>,
+        fields: Fields,
         map_type: MapType,
     },
     /// Any key, all values of one type.
@@ -145,6 +147,76 @@ pub enum Shape {
         items: NodeId,
         list_type: ListType,
     },
+}
+
+/// The fields of an object. Many of them, as a definition may have, are found by an index.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    list: Vec<Field>,
+    index: HashMap<Text, usize>,
+}
+
+impl Fields {
+    /// More than this are indexed; no built-in type has so many.
+    const FEW: usize = 64;
+
+    pub fn position(&self, name: &str) -> Option<usize> {
+        if self.index.is_empty() {
+            return self.list.iter().position(|it| *it.name == *name);
+        }
+        self.index.get(name).copied()
+    }
+
+    pub fn find(&self, name: &str) -> Option<&Field> {
+        self.position(name).map(|at| &self.list[at])
+    }
+
+    /// Names stay as they are.
+    pub(crate) fn for_each_node(&mut self, mut change: impl FnMut(NodeId) -> NodeId) {
+        for field in &mut self.list {
+            field.node = change(field.node);
+        }
+    }
+
+    pub fn into_vec(self) -> Vec<Field> {
+        self.list
+    }
+}
+
+impl Deref for Fields {
+    type Target = [Field];
+
+    fn deref(&self) -> &[Field] {
+        &self.list
+    }
+}
+
+impl<'a> IntoIterator for &'a Fields {
+    type Item = &'a Field;
+    type IntoIter = std::slice::Iter<'a, Field>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+impl From<Vec<Field>> for Fields {
+    /// The first of a name counts.
+    fn from(list: Vec<Field>) -> Self {
+        let mut index = HashMap::new();
+        if list.len() > Self::FEW {
+            for (at, field) in list.iter().enumerate() {
+                index.entry(field.name.clone()).or_insert(at);
+            }
+        }
+        Self { list, index }
+    }
+}
+
+impl FromIterator<Field> for Fields {
+    fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
+        fields.into_iter().collect::<Vec<_>>().into()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -210,6 +282,11 @@ impl<'a> Place<'a> {
         &self.arena.nodes[self.id.0 as usize]
     }
 
+    /// How many nodes there are in all.
+    pub(crate) fn nodes(self) -> usize {
+        self.arena.nodes.len()
+    }
+
     pub fn shape(self) -> &'a Shape {
         &self.node().shape
     }
@@ -217,10 +294,7 @@ impl<'a> Place<'a> {
     /// The type below a key: the field of that name, or the map's values.
     pub fn field(self, name: &str) -> Option<Place<'a>> {
         match self.shape() {
-            Shape::Object { fields, .. } => fields
-                .iter()
-                .find(|field| *field.name == *name)
-                .map(|field| self.go(field.node)),
+            Shape::Object { fields, .. } => fields.find(name).map(|field| self.go(field.node)),
             Shape::Map { values, .. } => Some(self.go(*values)),
             _ => None,
         }

@@ -5,24 +5,28 @@ mod default;
 mod embedded;
 mod formats;
 mod lists;
+mod pattern;
 mod rules;
 mod validate;
+mod values;
 
 pub use check::check;
 pub use default::{default, drop_nulls, lacks_default};
 pub use embedded::{coerce, validate_embedded};
 pub use formats::is_known_format;
 pub use lists::validate_lists;
+pub use pattern::Pattern;
 pub use rules::{check_rules, is_beyond_structural};
 pub use validate::{validate, validate_update};
+pub use values::{Properties, Values};
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use json::{Text, Value};
 use meta::field;
-use regex::Regex;
 
-use crate::{Arena, Field, ListType, MapType, Node, NodeId, Schema, Shape};
+use crate::{Arena, Field, Fields, ListType, MapType, Node, NodeId, Schema, Shape};
 
 /// What a schema demands of values, apart from their shape.
 #[derive(Clone, Debug, Default)]
@@ -46,25 +50,20 @@ pub struct Rules {
     pub max_properties: Option<i64>,
     pub min_properties: Option<i64>,
     pub required: Vec<Text>,
-    pub values: Vec<Value>,
+    pub values: Values,
     pub all_of: Vec<NodeId>,
     pub any_of: Vec<NodeId>,
     pub one_of: Vec<NodeId>,
     pub not: Option<NodeId>,
-    pub properties: Vec<(Text, NodeId)>,
+    pub properties: Properties,
+    /// Those of the properties that have a default.
+    pub defaults: Vec<(Text, NodeId)>,
     pub additional: Option<NodeId>,
     /// `additionalProperties: false`
     pub closed: bool,
     pub items: Option<NodeId>,
     /// `x-kubernetes-validations`, as they are written: CEL is not spoken here.
     pub validations: Vec<Value>,
-}
-
-/// A pattern with what it compiles to, or why it does not.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    pub text: Text,
-    pub compiled: Result<Regex, String>,
 }
 
 /// The schema of `openAPIV3Schema`. It is taken as it is: [`check`] says whether it may be.
@@ -114,10 +113,12 @@ impl Builder {
             .filter(|it| it.as_object().is_some())
             .map(|it| self.node(it));
         let properties = schema.get("properties").and_then(Value::as_object);
-        for (name, property) in properties.into_iter().flat_map(json::Object::iter) {
-            let id = self.node(property);
-            rules.properties.push((name.clone(), id));
-        }
+        let properties = properties.into_iter().flat_map(json::Object::iter);
+        rules.properties = properties
+            .map(|(name, property)| (name.clone(), self.node(property)))
+            .collect();
+        let has_default = |(_, id): &&(Text, NodeId)| self.nodes[id.0 as usize].default.is_some();
+        rules.defaults = (rules.properties.iter().filter(has_default).cloned()).collect();
         match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => rules.closed = true,
             Some(it @ Value::Object(_)) => rules.additional = Some(self.node(it)),
@@ -166,7 +167,7 @@ impl Builder {
                     map_type,
                 },
                 _ if ty == "object" => Shape::Object {
-                    fields: Vec::new(),
+                    fields: Fields::default(),
                     map_type,
                 },
                 _ => Shape::Any,
@@ -175,11 +176,12 @@ impl Builder {
     }
 }
 
-fn fields(rules: &Rules) -> Vec<Field> {
+fn fields(rules: &Rules) -> Fields {
+    let required: HashSet<&Text> = rules.required.iter().collect();
     let field = |(name, node): &(Text, NodeId)| Field {
         name: name.clone(),
         node: *node,
-        required: rules.required.contains(name),
+        required: required.contains(name),
     };
     rules.properties.iter().map(field).collect()
 }
@@ -218,10 +220,7 @@ fn rules(schema: &Value) -> Rules {
         pattern: schema
             .str_at(&["pattern"])
             .filter(|it| !it.is_empty())
-            .map(|text| Pattern {
-                text: text.into(),
-                compiled: compile(text),
-            }),
+            .map(Pattern::new),
         max_items: integer("maxItems"),
         min_items: integer("minItems"),
         unique_items: flag(schema, "uniqueItems"),
@@ -232,7 +231,8 @@ fn rules(schema: &Value) -> Rules {
             .get("enum")
             .and_then(Value::as_array)
             .cloned()
-            .unwrap_or_default(),
+            .unwrap_or_default()
+            .into(),
         validations: (schema
             .get("x-kubernetes-validations")
             .and_then(Value::as_array))
@@ -240,18 +240,6 @@ fn rules(schema: &Value) -> Rules {
         .unwrap_or_default(),
         ..Rules::default()
     }
-}
-
-fn compile(text: &str) -> Result<Regex, String> {
-    regex::RegexBuilder::new(text)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| {
-            format!(
-                "error parsing regexp: {}",
-                error.to_string().replace('\n', " ")
-            )
-        })
 }
 
 fn list_type(schema: &Value) -> ListType {

@@ -12,6 +12,34 @@ use crate::{Format, Place};
 
 /// No more are reported, as upstream has it.
 const MOST: usize = 100;
+/// Nor any after the paths have reached this size: a path may be as long as the object.
+const MOST_BYTES: usize = 1 << 16;
+
+/// Paths of fields, bounded in number and size.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    list: Vec<String>,
+    bytes: usize,
+}
+
+impl Paths {
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MOST || self.bytes >= MOST_BYTES
+    }
+
+    pub(crate) fn push_with(&mut self, path: impl FnOnce() -> String) {
+        if !self.is_full() {
+            let path = path();
+            self.bytes += path.len();
+            self.list.push(path);
+        }
+    }
+
+    pub(crate) fn into_sorted(mut self) -> Vec<String> {
+        self.list.sort_unstable();
+        self.list
+    }
+}
 
 /// A line for each unknown field: `unknown field "spec.foo"`.
 pub fn unknown(place: Place<'_>, value: &Value) -> Vec<String> {
@@ -26,13 +54,13 @@ pub fn unknown(place: Place<'_>, value: &Value) -> Vec<String> {
 pub fn unknown_paths(place: Place<'_>, value: &Value) -> Vec<String> {
     let mut found = Found {
         path: String::new(),
-        paths: Vec::new(),
+        paths: Paths::default(),
     };
     found.value(place, value, true, false);
     if place.node().go.is_none() {
-        found.paths.sort();
+        return found.paths.into_sorted();
     }
-    found.paths
+    found.paths.list
 }
 
 /// Drops unknown fields. The value is an object of its own: it keeps apiVersion, kind and metadata.
@@ -103,7 +131,7 @@ fn strip(value: &mut Value) {
 
 struct Found {
     path: String,
-    paths: Vec<String>,
+    paths: Paths,
 }
 
 impl Found {
@@ -112,6 +140,9 @@ impl Found {
         match value {
             Value::Object(object) => {
                 for (key, value) in object.iter() {
+                    if self.paths.is_full() {
+                        return;
+                    }
                     if length > 0 {
                         self.path.push('.');
                     }
@@ -127,6 +158,9 @@ impl Found {
             Value::Array(items) => {
                 let kept = kept || place.node().preserve_unknown || opaque(place);
                 for (index, item) in items.iter().enumerate() {
+                    if self.paths.is_full() {
+                        return;
+                    }
                     let _ = write!(self.path, "[{index}]");
                     match place.items() {
                         Some(place) => self.value(place, item, false, kept),
@@ -147,6 +181,9 @@ impl Found {
         match value {
             Value::Object(object) => {
                 for key in object.keys() {
+                    if self.paths.is_full() {
+                        return;
+                    }
                     let _ = write!(self.path, ".{key}");
                     self.report();
                     self.path.truncate(length);
@@ -164,8 +201,6 @@ impl Found {
     }
 
     fn report(&mut self) {
-        if self.paths.len() < MOST {
-            self.paths.push(self.path.clone());
-        }
+        self.paths.push_with(|| self.path.clone());
     }
 }

@@ -149,3 +149,72 @@ fn objects_in_objects() {
     assert!(errors[1].starts_with("inner.kind: Invalid value: \"1x\": may have mixed case"));
     assert!(errors[2].starts_with("inner.metadata.name: Invalid value: \"x/y\""));
 }
+
+fn size(errors: &[Error]) -> usize {
+    errors.iter().map(|it| it.to_string().len()).sum()
+}
+
+/// A long key above many faults is not copied into an error for each of them.
+#[test]
+fn errors_are_bounded() {
+    let written = json::json!({
+        "type": "object",
+        "additionalProperties": {"type": "object", "additionalProperties": {"type": "integer"}},
+    });
+    let schema = structural::from_json_schema_props(&written).unwrap();
+    let wrong: json::Object = (0..15_000).map(|it| (it.to_string(), "x")).collect();
+    let short = json::json!({"k": (wrong.clone())});
+    let errors = structural::validate(schema.place(), &short);
+    assert_eq!(errors.len(), meta::field::MAX_ERRORS);
+    let first = "k.0: Invalid value: \"string\": .k.0 in body must be of type integer: \"string\"";
+    assert_eq!(errors[0].to_string(), first);
+    let key = "k".repeat(100_000);
+    let long: json::Object = [(key, Value::from(wrong))].into_iter().collect();
+    let errors = structural::validate(schema.place(), &long.into());
+    assert!(
+        !errors.is_empty() && size(&errors) < 2_000_000,
+        "{}",
+        size(&errors)
+    );
+}
+
+/// The same for unknown fields.
+#[test]
+fn unknown_fields_are_bounded() {
+    let written = json::json!({
+        "type": "object",
+        "additionalProperties": {"type": "object", "properties": {"a": {"type": "string"}}},
+    });
+    let schema = structural::from_json_schema_props(&written).unwrap();
+    let unknown: json::Object = (0..15_000).map(|it| (it.to_string(), 1)).collect();
+    let key = "k".repeat(100_000);
+    let long: json::Object = [(key, Value::from(unknown))].into_iter().collect();
+    let paths = schema::unknown_paths(schema.place(), &long.into());
+    let bytes: usize = paths.iter().map(String::len).sum();
+    assert!(!paths.is_empty() && bytes < 200_000, "{bytes}");
+}
+
+/// Many alternatives for many items are a product that an object may not ask for.
+#[test]
+fn steps_are_bounded() {
+    let alternative = |it: i64| json::json!({"properties": {"a": {"minimum": it, "maximum": it}}});
+    let schema = |count: i64| {
+        let any: Value = (0..count).map(alternative).collect();
+        let item =
+            json::json!({"type": "object", "properties": {"a": {"type": "integer"}}, "anyOf": any});
+        let written =
+            json::json!({"type": "object", "properties": {"l": {"type": "array", "items": item}}});
+        structural::from_json_schema_props(&written).unwrap()
+    };
+    let object = |count: i64, last: i64| {
+        let items: Value = (0..count).map(|_| json::json!({"a": last})).collect();
+        json::json!({"l": items})
+    };
+    let few = schema(20);
+    assert!(structural::validate(few.place(), &object(5_000, 19)).is_empty());
+    let many = schema(2_000);
+    let errors = structural::validate(many.place(), &object(2_000, 1_999));
+    let text = "<nil>: Forbidden: validating the object against the schema of its definition takes too many steps";
+    assert_eq!(sorted(&errors), [text]);
+    assert!(structural::validate(many.place(), &object(20, 1_999)).is_empty());
+}

@@ -303,7 +303,9 @@ impl Backend for Etcd {
             batches: transactions,
             transactions,
             disk_bytes: self.size.bytes(),
-            refusing: refusing.or_else(|| self.barrier.trouble()),
+            refusing: refusing
+                .or_else(|| self.barrier.trouble())
+                .or_else(|| self.reach.lasting_trouble()),
             ..BackendStats::default()
         }
     }

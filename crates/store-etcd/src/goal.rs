@@ -1,11 +1,13 @@
 //! What the feed should reach: revisions that others are known to have reached.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use store::{Error, Revision, View};
 use tokio::sync::watch;
 use tokio::time::timeout;
+
+const FAILOVER: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Goal {
@@ -17,16 +19,27 @@ pub(crate) struct Goal {
 
 /// Why the feed is not where it should be, for those who wait for it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trouble(Arc<Mutex<Option<Arc<str>>>>);
+pub(crate) struct Trouble(Arc<Mutex<Option<Reason>>>);
+
+/// What is wrong, and since when something is.
+type Reason = (Arc<str>, Instant);
 
 impl Trouble {
     pub(crate) fn set(&self, reason: Option<Arc<str>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = place.as_ref().map(|(_, since)| *since);
+        *place = reason.map(|it| (it, since.unwrap_or_else(Instant::now)));
     }
 
     pub(crate) fn get(&self) -> Option<Arc<str>> {
-        let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reason.clone()
+        self.lasting(Duration::ZERO)
+    }
+
+    /// The reason, if it has been one thing after the other for so long.
+    pub(crate) fn lasting(&self, time: Duration) -> Option<Arc<str>> {
+        let place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reason, since) = place.as_ref()?;
+        (since.elapsed() >= time).then(|| reason.clone())
     }
 }
 
@@ -71,6 +84,12 @@ impl Reach {
             goal.asked = goal.asked.max(revision);
         })
         .await
+    }
+
+    /// Why the feed has shown nothing for some time, whether anybody waits for it or not. Moving on to another member
+    /// takes less.
+    pub(crate) fn lasting_trouble(&self) -> Option<Arc<str>> {
+        self.trouble.lasting(FAILOVER)
     }
 
     async fn wait(&self, revision: Revision, set: impl FnOnce(&mut Goal)) -> Result<(), Error> {

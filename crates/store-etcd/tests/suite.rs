@@ -36,20 +36,18 @@ impl Backing for Fresh {
     }
 }
 
-testkit::suite!(match Cluster::find() {
-    Some(found) => Fresh::new(found),
-    // Cluster::find has said why, and how to install it.
-    None => return,
-});
+testkit::suite!(requires(etcd): Fresh::new(Cluster::find()));
 
+#[testkit::requires(etcd)]
 #[test]
 fn model() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     testkit::model::check(testkit::model::cases(12), || Fresh::new(found.clone()));
 }
 
+#[testkit::requires(etcd)]
 #[test]
 fn linearizable() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     testkit::linearize::check(30, &Fresh::new(found));
 }

@@ -60,6 +60,9 @@ pub fn with_engine(
         queue: queue.clone(),
         leases,
         stats: stats.clone(),
+        retry_interval: options.retry_interval,
+        // At once: whether a full disk takes writes is known before the first one comes.
+        retry_at: Some(Instant::now()),
     };
     writer.report(None);
     let thread = std::thread::Builder::new()
@@ -228,6 +231,9 @@ struct Writer<E> {
     queue: Arc<Queue>,
     leases: Leases,
     stats: Arc<Mutex<BackendStats>>,
+    retry_interval: Duration,
+    /// At the start and while writes are refused: when to try without one.
+    retry_at: Option<Instant>,
 }
 
 impl<E> Drop for Writer<E> {
@@ -239,7 +245,8 @@ impl<E> Drop for Writer<E> {
 
 impl<E: Engine> Writer<E> {
     fn run(mut self) {
-        while let Some(requests) = self.queue.take(self.leases.next_deadline()) {
+        while let Some(requests) = self.queue.take(self.deadline()) {
+            self.recover();
             let mut closing = Vec::new();
             let mut batch = Batch::new(&self.view, &self.leases);
             for lease in self.leases.expired(Instant::now()) {
@@ -277,6 +284,20 @@ impl<E: Engine> Writer<E> {
         let _ = self.engine.close();
     }
 
+    fn deadline(&self) -> Option<Instant> {
+        let deadlines = [self.leases.next_deadline(), self.retry_at];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// A store that nobody writes to must find out, too, that it could: readiness depends on it.
+    fn recover(&mut self) {
+        let now = Instant::now();
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.engine.recover();
+            self.took();
+        }
+    }
+
     /// Durable, then visible, then answered.
     fn finish(&mut self, batch: Done) {
         if !batch.records.is_empty()
@@ -297,6 +318,7 @@ impl<E: Engine> Writer<E> {
                 ),
             };
             self.report(Some(reason));
+            self.retry_at = Some(Instant::now() + self.retry_interval);
             self.leases.retry_expired();
             batch
                 .answers
@@ -314,7 +336,7 @@ impl<E: Engine> Writer<E> {
             stats.batches += 1;
             stats.transactions += batch.answers.len() as u64;
             drop(stats);
-            self.report(None);
+            self.took();
         }
         let together = batch.answers.len();
         for mut answer in batch.answers {
@@ -323,6 +345,14 @@ impl<E: Engine> Writer<E> {
             }
             answer.send();
         }
+    }
+
+    /// Something was written, or could have been: writes are refused only for what did not fit before.
+    fn took(&mut self) {
+        let refusing = self.engine.refusing();
+        let retry = || Instant::now() + self.retry_interval;
+        self.retry_at = refusing.is_some().then(retry);
+        self.report(refusing);
     }
 
     fn report(&self, refusing: Option<Arc<str>>) {

@@ -66,6 +66,14 @@ pub trait Engine: Send + std::fmt::Debug + 'static {
     /// Returns when the whole batch is on disk. `last` is the newest revision in it or before it.
     fn append(&mut self, batch: &[Record], last: Revision) -> Result<(), AppendError>;
 
+    /// Why there was no room for a batch, as long as there is none for another like it. Smaller ones may fit.
+    fn refusing(&self) -> Option<Arc<str>> {
+        None
+    }
+
+    /// Tries to make room for the batch that was refused, without one.
+    fn recover(&mut self) {}
+
     /// Nothing more waits: a moment for bookkeeping that needs no sync.
     fn idle(&mut self) {}
 

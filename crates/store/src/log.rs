@@ -44,6 +44,8 @@ pub struct Log {
     broken: bool,
     /// Batches of the active segment that could not be rewritten on open, and must be before the next one.
     unsure: Option<Vec<Vec<u8>>>,
+    /// The largest batch that there was no room for, and why.
+    refused: Option<(usize, Arc<str>)>,
     last: Revision,
     segment_bytes: u64,
     checkpoint_bytes: u64,
@@ -91,6 +93,7 @@ impl Log {
             active,
             broken: false,
             unsure,
+            refused: None,
             last,
             segment_bytes: options.segment_bytes,
             checkpoint_bytes: options.checkpoint_bytes,
@@ -139,6 +142,7 @@ impl Log {
             active,
             broken: false,
             unsure: None,
+            refused: None,
             last,
             segment_bytes: options.segment_bytes,
             checkpoint_bytes: options.checkpoint_bytes,
@@ -147,16 +151,22 @@ impl Log {
         })
     }
 
-    /// Leaves the active segment where its good part ends and goes on in a new one, with room for what comes next.
-    fn rotate(&mut self) -> Result<(), Arc<str>> {
-        let size = self.segment_bytes.max(segment::size_for(&self.buffer));
+    /// Leaves the active segment where its good part ends and goes on in a new one, with room for a batch of this length.
+    fn rotate(&mut self, length: usize) -> Result<(), Arc<str>> {
+        let size = self.segment_bytes.max(segment::size_for(length));
         let spare = if size == self.segment_bytes {
             self.keeper.take_spare()
         } else {
             None
         };
-        let next = segment::next(&*self.disk, &self.active, size, self.last, spare)
-            .map_err(|error| Arc::from(format!("cannot start a new log segment: {error}")))?;
+        let next =
+            segment::next(&*self.disk, &self.active, size, self.last, spare).map_err(|error| {
+                let reason: Arc<str> = format!("cannot start a new log segment: {error}").into();
+                let largest = self.refused.as_ref().map_or(0, |it| it.0);
+                self.refused = Some((length.max(largest), reason.clone()));
+                reason
+            })?;
+        self.refused = None;
         let mut old = std::mem::replace(&mut self.active, next);
         if !self.broken {
             // Best effort: tells a reader that the next segment must be there.
@@ -172,6 +182,25 @@ impl Log {
         Ok(())
     }
 
+    /// Rewrites the tail that could not be rewritten on open. Nothing may be appended before.
+    fn settle(&mut self) -> Result<(), Arc<str>> {
+        let Some(frames) = &self.unsure else {
+            return Ok(());
+        };
+        match segment::rewrite(&*self.disk, &self.active, frames) {
+            Ok(rewritten) => self.active = rewritten,
+            Err(error) => {
+                let reason: Arc<str> =
+                    format!("cannot rewrite {}: {error}", self.active.name()).into();
+                self.refused = Some((0, reason.clone()));
+                return Err(reason);
+            }
+        }
+        self.unsure = None;
+        self.refused = None;
+        Ok(())
+    }
+
     /// Early enough for the spare to be ready when it is needed, and not before: a store that is hardly written to
     /// does without.
     fn order_spare(&mut self) {
@@ -184,22 +213,15 @@ impl Log {
 
 impl Engine for Log {
     fn append(&mut self, batch: &[Record], last: Revision) -> Result<(), AppendError> {
-        if let Some(frames) = &self.unsure {
-            self.active = segment::rewrite(&*self.disk, &self.active, frames).map_err(|error| {
-                let name = self.active.name();
-                AppendError::Refused {
-                    reason: format!("cannot rewrite {name}: {error}").into(),
-                }
-            })?;
-            self.unsure = None;
-        }
+        self.settle()
+            .map_err(|reason| AppendError::Refused { reason })?;
         self.buffer.clear();
         self.buffer.resize(frame::HEAD, 0);
         for record in batch {
             encode(record, &mut self.buffer);
         }
-        if self.broken || !self.active.fits(&self.buffer) {
-            self.rotate()
+        if self.broken || !self.active.fits(self.buffer.len()) {
+            self.rotate(self.buffer.len())
                 .map_err(|reason| AppendError::Refused { reason })?;
         }
         if let Err(error) = self.active.append(&mut self.buffer) {
@@ -210,6 +232,21 @@ impl Engine for Log {
         self.last = last;
         self.order_spare();
         Ok(())
+    }
+
+    fn refusing(&self) -> Option<Arc<str>> {
+        self.refused.as_ref().map(|it| it.1.clone())
+    }
+
+    fn recover(&mut self) {
+        if self.settle().is_err() {
+            return;
+        }
+        let length = self.refused.as_ref().map_or(0, |it| it.0);
+        if self.broken || !self.active.fits(length) {
+            // Why it failed is kept.
+            let _ = self.rotate(length);
+        }
     }
 
     fn idle(&mut self) {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// Bounds of a store. The defaults suit a control plane; tests make them small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -11,6 +13,8 @@ pub struct Options {
     pub segment_bytes: u64,
     /// A checkpoint waits until it frees at least this much log.
     pub checkpoint_bytes: u64,
+    /// While writes are refused: how often the store tries by itself whether the disk takes them again.
+    pub retry_interval: Duration,
 }
 
 impl Default for Options {
@@ -21,6 +25,7 @@ impl Default for Options {
             watch_buffer_bytes: 16 << 20,
             segment_bytes: 16 << 20,
             checkpoint_bytes: 32 << 20,
+            retry_interval: Duration::from_secs(5),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The whole contract, on every engine of this crate.
 
 mod memory {
-    testkit::suite!(testkit::suite::Memory);
+    testkit::suite_without_restarts!(testkit::suite::Memory);
 }
 
 mod on_disk {

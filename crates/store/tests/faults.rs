@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use store::disk::Disk;
@@ -459,6 +460,41 @@ fn a_full_disk_refuses_writes_serves_reads_and_recovers() {
 }
 
 #[test]
+fn a_store_that_nobody_writes_to_finds_out_that_the_disk_has_room_again() {
+    let options = Options {
+        retry_interval: Duration::from_millis(1),
+        ..small()
+    };
+    for fails in [Op::Allocate, Op::Sync] {
+        let disk = FaultyDisk::new();
+        let store = embedded::on_disk(Arc::new(disk.clone()), &options).unwrap();
+        let (states, _) = run(drive(&store, 0, 10));
+        // Without a sync the outcome is unknown, and no new segment can be made either.
+        disk.fail(Fault {
+            op: fails,
+            name: "",
+            errno: ENOSPC,
+            after: 0,
+            times: u64::MAX,
+        });
+        let (_, refused) = run(drive(&store, 10, 1000));
+        assert!(refused.is_some(), "the log fills up");
+        assert!(store.stats().1.refusing.is_some());
+        disk.heal();
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
+        while let Some(reason) = store.stats().1.refusing {
+            assert!(std::time::Instant::now() < deadline, "{reason}");
+            std::thread::yield_now();
+        }
+        assert!(state(&store).len() >= states.last().unwrap().len());
+        let (after, failed) = run(drive(&store, 2000, 50));
+        assert!(failed.is_none());
+        let reopened = open(&disk.after_power_loss(Loss::Everything)).unwrap();
+        assert_eq!(state(&reopened), *after.last().unwrap());
+    }
+}
+
+#[test]
 fn a_failing_checkpoint_is_reported_and_hurts_no_writer() {
     let disk = FaultyDisk::new();
     disk.fail(Fault {
@@ -537,7 +573,7 @@ fn a_tail_that_could_not_be_rewritten_on_open_is_before_the_next_write() {
         name: "rewrite.tmp",
         errno: ENOSPC,
         after: 0,
-        times: 2,
+        times: u64::MAX,
     });
     let again = open(&killed).unwrap();
     let error = run(again.txn(change(7))).unwrap_err();
@@ -545,6 +581,7 @@ fn a_tail_that_could_not_be_rewritten_on_open_is_before_the_next_write() {
         panic!("{error}")
     };
     assert!(reason.contains("rewrite"), "{reason}");
+    killed.heal();
     let (after, failed) = run(drive(&again, 7, 3));
     assert!(failed.is_none(), "space is there again");
     let last = open(&killed.after_power_loss(Loss::Everything)).unwrap();

@@ -24,17 +24,16 @@ use hyper_util::rt::TokioIo;
 use json::Value;
 use telemetry::context::{TRACEPARENT, TRACESTATE, TraceContext};
 use telemetry::export::Queue;
-use telemetry::trace::{self, Describe, Description, Incoming, Outgoing, Sampling, Tracer, Trust};
+use telemetry::trace::{self, Describe, Incoming, Name, Outgoing, Sampling, Tracer, Trust};
 use tokio::net::{TcpListener, TcpStream};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-#[derive(Default)]
-struct Told;
+struct Post;
 
-impl Describe for Told {
-    fn describe(&self, out: &mut Description) {
-        out.name.push_str("POST");
+impl Describe for Post {
+    fn name(&self, out: &mut Name<'_>) {
+        out.push("POST");
     }
 }
 
@@ -63,9 +62,9 @@ async fn answer(
         let mut work = pin!(forward(&tracer, request));
         std::future::poll_fn(|context| traced.enter(|| work.as_mut().poll(context))).await
     };
-    traced.finish(|_: &mut Told| {});
+    traced.finish(|| Post);
     // Nobody takes it from there.
-    while tracer.queue().try_pop().is_some() {}
+    while tracer.queue().pop().is_some() {}
     let mut response = Response::new(Full::default());
     if let Err(error) = done {
         *response.status_mut() = http::StatusCode::BAD_GATEWAY;

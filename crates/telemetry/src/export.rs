@@ -1,24 +1,27 @@
 //! From what is recorded to a collector, by OTLP.
 //!
-//! What is recorded waits in a [`Queue`] that never blocks and never grows beyond its bound. An [`Exporter`] takes it from
-//! there on a thread of its own, and a [`Transport`] sends it. Whatever becomes of an item is in the [`Numbers`]:
+//! What is recorded is encoded into chunks of a [`Queue`] that never blocks and never grows beyond its bounds. An [`Exporter`]
+//! takes them from there on a thread of its own, and a [`Transport`] sends them as they are. Whatever becomes of an item is in
+//! the [`Numbers`]:
 //! **created = exported + dropped + failed + waiting, at any time and to the last span.**
 
+mod chunk;
 mod connection;
 mod exporter;
 mod grpc;
 pub(crate) mod gzip;
 mod http;
+mod message;
 mod queue;
 mod resource;
-mod restraint;
 mod retry;
 mod signal;
+mod stream;
 mod target;
 mod transport;
 mod troubles;
 
-pub(crate) use exporter::yield_to_requests;
+pub use chunk::Chunk;
 pub use exporter::{Exporter, Report, Settings};
 pub use queue::{Numbers, Queue};
 pub use resource::Resource;
@@ -27,8 +30,8 @@ pub use signal::Signal;
 pub use target::{Place, Protocol, Target, Tls};
 pub use transport::{End, Outcome, Resolve, Transport, send_once};
 
-/// A finished piece of a trace, as it waits to be sent. Other signals wait in the same way: a log record counts as a span.
-pub trait Item: Send + 'static {
+/// Something to be sent that is encoded when it is put into a [`Queue`]: a log record counts as a span.
+pub trait Item {
     /// How many spans it holds: what the books of the exporter count.
     fn spans(&self) -> u64;
 

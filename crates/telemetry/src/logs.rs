@@ -6,6 +6,7 @@
 //! **Invariant:** no secret, token or body is ever a field.
 
 mod levels;
+mod limited;
 mod line;
 mod otlp;
 
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 pub use levels::{ALL, BadLevels, CONTROLLERS, HTTPLOG, SERVER, TELEMETRY, Target};
+pub use limited::{Limited, LimitedBy};
 pub use otlp::Entry;
 
 use crate::Ids;
@@ -66,7 +68,7 @@ const LONGEST: usize = 4096;
 struct Shared {
     format: RwLock<Format>,
     levels: Mutex<Levels>,
-    export: RwLock<Option<Arc<Queue<Entry>>>>,
+    export: RwLock<Option<Arc<Queue>>>,
 }
 
 fn shared() -> &'static Shared {
@@ -107,7 +109,7 @@ pub fn check_levels(text: &str) -> Result<(), BadLevels> {
 }
 
 /// Sends all that is told from now on to a collector, too.
-pub fn export(queue: Option<Arc<Queue<Entry>>>) {
+pub fn export(queue: Option<Arc<Queue>>) {
     let mut place = shared().export.write();
     **place.as_mut().unwrap_or_else(|error| error.get_mut()) = queue;
 }

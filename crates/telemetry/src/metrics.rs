@@ -8,8 +8,10 @@ pub mod delta;
 mod family;
 mod float;
 mod handle;
+mod layout;
 mod otlp;
 mod process;
+mod protobuf;
 mod registry;
 mod settings;
 #[cfg(test)]
@@ -22,9 +24,9 @@ pub use family::{Family, Labels, Values};
 pub use handle::{Counter, Gauge, Histogram, Unit};
 pub use otlp::{Batch, encode as encode_otlp};
 pub use process::register as register_process;
-pub use registry::{Collected, Desc, Registry, Stability};
+pub use registry::{Collected, CollectedHistograms, Desc, Registry, Stability};
 pub use settings::BadSetting;
-pub use text::{Format, render};
+pub use text::{Format, encode, render};
 pub use timer::Timer;
 pub use view::View;
 

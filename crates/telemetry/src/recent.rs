@@ -16,7 +16,7 @@ use std::time::Instant;
 
 pub use self::keeper::Keeper;
 pub use self::search::{BadParameter, Found, Query, Summary};
-pub use self::source::{Encoded, Source};
+pub use self::source::Source;
 
 use self::kept::Piece;
 use self::ring::Ring;
@@ -83,6 +83,13 @@ impl Recent {
     pub fn refresh(&self) {
         if let Some(source) = self.source.get() {
             source.drain(|head, scope_spans| self.keep_own(head, scope_spans));
+        }
+    }
+
+    /// Takes what is finished until then, and nothing any more after that.
+    fn finish(&self, end: Instant) {
+        if let Some(source) = self.source.get() {
+            source.finish(end, |head, scope_spans| self.keep_own(head, scope_spans));
         }
     }
 

@@ -3,7 +3,8 @@
 //! A request's spans, events and attributes gather in one pooled arena that its task carries with it: while the task is
 //! polled the arena is the thread's current one ([`RequestTrace::enter`]), so that code at any depth says [`span`] or [`event`]
 //! without a parameter, without a lock and without an atomic. Where nothing is recorded, that is one look at a
-//! thread-local. What is finished goes as a whole to a bounded queue, and becomes OTLP on the exporter's thread.
+//! thread-local. When the request is over, all of it is written as OTLP straight into a message of the bounded queue, and the
+//! arena is free for the next request of the same thread.
 
 mod arena;
 mod attributes;
@@ -19,20 +20,18 @@ mod wire;
 use std::sync::Arc;
 
 pub use self::arena::{Kind, Scope};
-pub use self::attributes::{Attributes, Value};
+pub use self::attributes::{Attributes, Name, Value};
 pub use self::clock::{Tick, now};
 pub use self::current::{
     Carried, Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording,
     outgoing, past, root, span, span_as, span_from,
 };
-pub use self::describe::{Describe, Description, Role};
-pub use self::encode::Finished;
+pub use self::describe::{Describe, Role};
 pub use self::sampling::{Sampling, Trust};
 
 use self::arena::{Arena, Keep, Link};
 use self::current::Slot;
 use self::describe::Abandoned;
-use self::pool::Pool;
 use self::sampling::Sampler;
 use crate::Ids;
 use crate::context::{Flags, TraceContext};
@@ -42,8 +41,7 @@ use crate::export::Queue;
 #[derive(Debug)]
 pub struct Tracer {
     sampler: Sampler,
-    pool: Arc<Pool>,
-    queue: Arc<Queue<Finished>>,
+    queue: Arc<Queue>,
 }
 
 /// What a request says of the trace that it belongs to.
@@ -56,10 +54,9 @@ pub struct Incoming {
 
 impl Tracer {
     /// Off, until [`Tracer::set`] says otherwise.
-    pub fn new(queue: Arc<Queue<Finished>>) -> Self {
+    pub fn new(queue: Arc<Queue>) -> Self {
         Self {
             sampler: Sampler::default(),
-            pool: Arc::default(),
             queue,
         }
     }
@@ -74,7 +71,7 @@ impl Tracer {
     }
 
     /// What is recorded and finished waits here.
-    pub fn queue(&self) -> &Arc<Queue<Finished>> {
+    pub fn queue(&self) -> &Arc<Queue> {
         &self.queue
     }
 
@@ -107,7 +104,7 @@ impl Tracer {
         };
         let recorded = keep == Keep::Spans;
         let flags = flags.with_sampled(recorded || !on && flags.sampled());
-        let mut arena = self.pool.take();
+        let mut arena = pool::take();
         arena.reset(trace_id, flags, keep);
         match keep {
             Keep::Nothing => {}
@@ -125,20 +122,18 @@ impl Tracer {
         current::replace(arena);
     }
 
-    fn finish<D: Describe + Default>(&self, slot: &mut Slot, describe: impl FnOnce(&mut D)) {
+    fn finish<D: Describe>(&self, slot: &mut Slot, describe: impl FnOnce() -> D) {
         let Some(mut arena) = slot.take() else {
             return;
         };
         if arena.counted > 0 {
-            self.queue.refuse_unmade(arena.counted);
+            self.queue.refuse(arena.counted);
         }
-        // Without room the whole trace is left out; the queue keeps the books.
-        if arena.is_recording() && self.queue.has_room(arena.spans.len() as u64) {
-            describe(arena.described());
-            self.keep(arena);
-        } else {
-            pool::keep_here(arena);
+        if arena.is_recording() {
+            let end = arena.close();
+            self.keep(&arena, end, describe);
         }
+        pool::give_back(arena);
     }
 
     /// A trace of one span, for what goes on after its request: linked to that, and recorded because that was.
@@ -146,22 +141,24 @@ impl Tracer {
         if !self.is_on() {
             return;
         }
-        let mut arena = self.pool.take();
+        let mut arena = pool::take();
         arena.reset(ids::trace(), Flags::minted(true), Keep::Spans);
         arena.open_root(started, Kind::Internal);
         arena.link = Some(Link {
             context: to,
             is_remote: false,
         });
-        arena.describe = Some(Box::new(describe));
-        self.keep(arena);
+        let end = arena.close();
+        self.keep(&arena, end, || describe);
+        pool::give_back(arena);
     }
 
-    fn keep(&self, mut arena: Box<Arena>) {
-        arena.close();
-        let finished = Finished::new(arena, self.pool.clone());
-        // Others may just have taken the room.
-        drop(self.queue.try_push(finished));
+    /// Without room the whole trace is left out; the queue keeps the books.
+    fn keep<D: Describe>(&self, arena: &Arena, end: Tick, describe: impl FnOnce() -> D) {
+        let spans = arena.spans.len() as u64;
+        self.queue.push(spans, |out| {
+            encode::encode(arena, end, &describe(), out);
+        });
     }
 }
 
@@ -188,9 +185,8 @@ impl RequestTrace<'_> {
         self.slot.ids()
     }
 
-    /// Ends it. What `describe` notes says the rest on the exporter's thread, if it was recorded. It finds what another
-    /// request left, and leaves nothing of that.
-    pub fn finish<D: Describe + Default>(mut self, describe: impl FnOnce(&mut D)) {
+    /// Ends it. What `describe` makes says the rest, and is asked only if it was recorded.
+    pub fn finish<D: Describe>(mut self, describe: impl FnOnce() -> D) {
         self.tracer.finish(&mut self.slot, describe);
     }
 }
@@ -198,6 +194,6 @@ impl RequestTrace<'_> {
 impl Drop for RequestTrace<'_> {
     /// The client went away, and its request with it: what was done until then is told.
     fn drop(&mut self) {
-        self.tracer.finish(&mut self.slot, |_: &mut Abandoned| {});
+        self.tracer.finish(&mut self.slot, || Abandoned);
     }
 }

@@ -43,8 +43,8 @@ struct Member {
 }
 
 impl Cluster {
-    /// etcd from `$ETCD`, or from the path. Without one says how to get it and returns `None`: the test is skipped.
-    pub fn find() -> Option<Etcd> {
+    /// etcd from `$ETCD`, or from the path. Panics without one: tests that need it are marked `#[requires(etcd)]`.
+    pub fn find() -> Etcd {
         let named = std::env::var_os("ETCD").map(PathBuf::from);
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let found = named.into_iter().chain(
@@ -53,15 +53,13 @@ impl Cluster {
                 .filter(|path| path.is_file()),
         );
         let binary = found.into_iter().next();
-        if binary.is_none() {
-            eprintln!("skipped: no etcd in PATH (apt-get install etcd-server, or set $ETCD)");
-        }
-        Some(Etcd {
-            binary: binary?,
+        let missing = "no etcd in PATH (apt-get install etcd-server, or set $ETCD)";
+        Etcd {
+            binary: binary.expect(missing),
             members: 1,
             tls: false,
             quota: None,
-        })
+        }
     }
 }
 

@@ -14,4 +14,7 @@ pub mod python;
 pub mod receiver;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod small_disk;
 pub mod suite;
+
+pub use requires::requires;

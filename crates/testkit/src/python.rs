@@ -3,8 +3,9 @@
 use std::process::{Command, Stdio};
 
 /// An interpreter with these modules, such as `grpc, kubernetes`: `$PYTHON`, what is first in the path, or the system's,
-/// which is the one that has what the system's packages bring. Says how to get them if there is none.
-pub fn with(modules: &str, how: &str) -> Option<String> {
+/// which is the one that has what the system's packages bring. Panics if there is none: tests that need it are marked
+/// `#[requires(python_...)]`.
+pub fn with(modules: &str) -> String {
     let named = std::env::var("PYTHON").ok();
     let all = named.into_iter();
     let all = all.chain(["python3".into(), "/usr/bin/python3".into()]);
@@ -15,8 +16,5 @@ pub fn with(modules: &str, how: &str) -> Option<String> {
             .status();
         tried.is_ok_and(|it| it.success())
     });
-    if found.is_none() {
-        eprintln!("skipped: no Python has {modules}; {how}");
-    }
-    found
+    found.unwrap_or_else(|| panic!("no Python has {modules}"))
 }

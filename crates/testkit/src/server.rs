@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 pub use backing::{Backing, on};
-pub use kubectl::{Answer, Running, installed};
+pub use kubectl::{Answer, Running};
 
 /// Users besides the admin of the kubeconfig, each with the token `<name>-token`. RBAC gives them no rights at first.
 const TOKENS: &str = "\

@@ -4,6 +4,8 @@
 //! testkit::suite!(testkit::suite::Embedded::new());
 //! ```
 //! makes one `#[test]` per behaviour. The expression is evaluated in each of them: it gives an empty store of its own.
+//! `suite_without_restarts!` is for a store of which nothing survives. `suite!(requires(etcd): ...)`
+//! marks each of the tests `#[requires(etcd)]`.
 //! Nothing here relies on where revisions start, nor on their being consecutive: others may write to the same etcd.
 
 mod backing;
@@ -50,8 +52,34 @@ pub trait Backing: Send + Sync {
 /// One `#[test]` per behaviour, in a module per group.
 #[macro_export]
 macro_rules! suite {
+    (requires($name:ident): $backing:expr) => {
+        $crate::suite! { [#[$crate::requires($name)]] $backing }
+    };
+    ([$($attributes:tt)*] $backing:expr) => {
+        $crate::suite_without_restarts! { [$($attributes)*] $backing }
+        $crate::suite_tests! { [$($attributes)*] $backing;
+            restarts {
+                everything_is_there_after_a_restart
+                revisions_go_on_after_a_restart
+                a_watch_resumes_over_a_restart
+                the_past_can_be_read_over_a_restart
+                the_floor_stays_over_a_restart
+                a_lease_lives_on_over_a_restart
+                a_lease_ends_after_a_restart
+                everything_is_there_after_much_was_written
+            }
+        }
+    };
     ($backing:expr) => {
-        $crate::suite_tests! { $backing;
+        $crate::suite! { [] $backing }
+    };
+}
+
+/// The same for a store of which nothing survives.
+#[macro_export]
+macro_rules! suite_without_restarts {
+    ([$($attributes:tt)*] $backing:expr) => {
+        $crate::suite_tests! { [$($attributes)*] $backing;
             writes {
                 create_makes_a_key
                 create_conflicts_with_what_is_there
@@ -138,16 +166,6 @@ macro_rules! suite {
                 a_transaction_has_at_most_128_operations
                 a_key_is_written_once_in_a_transaction
             }
-            restarts {
-                everything_is_there_after_a_restart
-                revisions_go_on_after_a_restart
-                a_watch_resumes_over_a_restart
-                the_past_can_be_read_over_a_restart
-                the_floor_stays_over_a_restart
-                a_lease_lives_on_over_a_restart
-                a_lease_ends_after_a_restart
-                everything_is_there_after_much_was_written
-            }
             closing {
                 a_closed_store_refuses_everything
                 closing_twice_is_fine
@@ -169,23 +187,36 @@ macro_rules! suite {
             }
         }
     };
+    ($backing:expr) => {
+        $crate::suite_without_restarts! { [] $backing }
+    };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! suite_tests {
-    ($backing:expr; $($group:ident { $($name:ident)* })*) => {
+    ($attributes:tt $backing:expr; $($group:ident { $($name:ident)* })*) => {
         $(mod $group {
             #[allow(unused_imports)]
             use super::*;
-            $(#[test]
+            $($crate::suite_test! { $attributes
             fn $name() {
                 $crate::suite::run(stringify!($name), async {
                     let backing = $backing;
                     $crate::suite::$group::$name(&backing).await;
                 });
-            })*
+            } })*
         })*
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! suite_test {
+    ([$($attributes:tt)*] $($test:tt)*) => {
+        $($attributes)*
+        #[test]
+        $($test)*
     };
 }
 

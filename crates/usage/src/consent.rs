@@ -8,12 +8,28 @@ use crate::destination::Destination;
 use crate::spool::{HERE, Spool};
 use crate::{CONTRIBUTORS, EXPORT, Places, Surroundings};
 
-/// What is said on the first run that somebody reads; the words are those of the proposal behind this.
-pub const NOTICE: &str = "\
-To help improve kustomize performance, we collect anonymized usage data. You may choose to opt out of this collection
-by running the following command:
-    kustomize config set KUSTOMIZE_EXPORT_METRICS=none
-";
+/// What is said on the first run that somebody reads. `program` is how the user called it.
+pub fn notice(program: &str, plan: &Plan) -> String {
+    let sent = match &plan.destination {
+        Some(Destination::Contributors) => format!(
+            "From the next build on they are sent to {CONTRIBUTORS}, which this program was built with."
+        ),
+        Some(destination) => {
+            format!("From the next build on they are sent to {destination}, set by {}.", plan.source)
+        }
+        None => "They stay on this machine, and are sent only to an endpoint that somebody sets. None is set.".into(),
+    };
+    format!(
+        "\
+Builds count which kustomization fields are used: names of fields and how often, none of your data.
+{sent}
+This build is not counted. To see the counts: {program_of_usage} usage show. To switch counting off:
+    {program} config set {EXPORT}=none
+",
+        // Only this name has the command.
+        program_of_usage = crate::PROGRAM,
+    )
+}
 
 #[derive(Debug)]
 pub enum Decision {
@@ -177,6 +193,7 @@ mod tests {
             variable: &variable,
             interactive,
             now: SystemTime::UNIX_EPOCH,
+            program: "kustomize",
         };
         match decide(&surroundings) {
             Decision::Off(why) => format!("off: {why}"),

@@ -26,7 +26,7 @@ mod show;
 mod spool;
 
 pub use build::{Build, Outcome};
-pub use consent::{Decision, NOTICE, Plan, Source, Why, decide};
+pub use consent::{Decision, Plan, Source, Why, decide, notice};
 pub use destination::Destination;
 pub use error::Error;
 pub use places::Places;
@@ -35,6 +35,9 @@ pub use send::{Sent, attend, send};
 pub use show::{show, state};
 
 use std::time::SystemTime;
+
+/// The name that has all commands.
+const PROGRAM: &str = "pilothouse";
 
 /// The variable, and the key of the config file, that says where to.
 pub const EXPORT: &str = "KUSTOMIZE_EXPORT_METRICS";
@@ -54,6 +57,8 @@ pub struct Surroundings<'a> {
     /// Whether somebody reads what is written to stderr.
     pub interactive: bool,
     pub now: SystemTime,
+    /// How the user called the program, for commands that are told to him: `pilothouse`, `kustomize`.
+    pub program: &'a str,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {

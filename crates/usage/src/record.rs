@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use crate::document::document;
 use crate::spool::Spool;
-use crate::{Build, Decision, Error, NOTICE, Plan, Surroundings, Why, decide};
+use crate::{Build, Decision, Error, Plan, Surroundings, Why, decide, notice};
 
 /// Puts the build into the spool and has somebody else send it, unless somebody is at it anyway. Whatever goes wrong,
 /// the build is none the worse: what the user must know is written to `stderr`.
@@ -28,7 +28,7 @@ pub fn record(
         Decision::Off(_) => return,
     };
     let spool = plan.spool(surroundings);
-    if surroundings.interactive && !was_told(&spool, &plan, stderr) {
+    if surroundings.interactive && !was_told(&spool, &plan, surroundings.program, stderr) {
         return;
     }
     let document = document(&build.counters(), unix_seconds(surroundings.now));
@@ -40,20 +40,13 @@ pub fn record(
 }
 
 /// Nothing is counted before the user was told, or in the run that tells.
-fn was_told(spool: &Spool, plan: &Plan, stderr: &mut dyn Write) -> bool {
+fn was_told(spool: &Spool, plan: &Plan, program: &str, stderr: &mut dyn Write) -> bool {
     // Where it cannot be remembered, it is no use to tell it again and again.
     let Ok(first) = spool.first_notice() else {
         return false;
     };
     if first {
-        let place = match &plan.destination {
-            Some(destination) => format!("Later runs send to: {destination}."),
-            None => "Nothing is sent anywhere until an endpoint is set.".into(),
-        };
-        _ = writeln!(
-            stderr,
-            "{NOTICE}This run sends nothing. {place} See `pilothouse config get` and `pilothouse usage show`."
-        );
+        _ = write!(stderr, "{}", notice(program, plan));
     }
     !first
 }
@@ -83,6 +76,7 @@ mod tests {
             variable: &variable,
             interactive,
             now: SystemTime::now(),
+            program: "kustomize",
         };
         let build = Build {
             fields: [(vec!["patches", "path"], 2)].into(),
@@ -105,7 +99,9 @@ mod tests {
     fn the_first_interactive_run_tells_and_records_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let (stderr, started) = run(dir.path(), true, "file:/x");
-        assert!(stderr.starts_with(NOTICE), "{stderr}");
+        assert!(stderr.starts_with("Builds count "), "{stderr}");
+        assert!(stderr.contains("sent to file:/x, set by KUSTOMIZE_EXPORT_METRICS"));
+        assert!(stderr.contains("\n    kustomize config set "), "{stderr}");
         assert!(!started && waiting(dir.path()).is_empty());
         let (stderr, started) = run(dir.path(), true, "file:/x");
         assert_eq!(stderr, "");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use json::Value;
 
 use crate::spool::Spool;
-use crate::{Decision, EXPORT, Error, Places, Surroundings, decide, send};
+use crate::{Decision, EXPORT, Error, Places, Source, Surroundings, Why, decide, send};
 
 /// What `config get` says.
 pub fn state(surroundings: &Surroundings<'_>) -> String {
@@ -19,7 +19,7 @@ pub fn state(surroundings: &Surroundings<'_>) -> String {
         Decision::On(plan) => {
             let where_to = match &plan.destination {
                 Some(destination) => send::describe(destination, plan, surroundings),
-                None => "nowhere: counts stay in the spool of this machine".into(),
+                None => "nowhere: counts stay on this machine until an endpoint is set".into(),
             };
             _ = writeln!(out, "recording: on");
             _ = writeln!(out, "why:       {}", plan.source);
@@ -37,10 +37,21 @@ pub fn state(surroundings: &Surroundings<'_>) -> String {
         places.state.display(),
         waiting.len()
     );
-    _ = writeln!(
-        out,
-        "\nTo switch it off: pilothouse config set {EXPORT}=none"
-    );
+    let program = surroundings.program;
+    _ = match &decision {
+        Decision::On(_) => writeln!(
+            out,
+            "\nTo switch it off: {program} config set {EXPORT}=none"
+        ),
+        Decision::Off(Why::OptedOut(Source::File(key, _))) => {
+            writeln!(out, "\nTo switch it on: {program} config unset {key}")
+        }
+        Decision::Off(Why::Broken(_)) => Ok(()),
+        Decision::Off(_) => writeln!(
+            out,
+            "\nTo keep it off everywhere: {program} config set {EXPORT}=none"
+        ),
+    };
     out
 }
 

@@ -103,6 +103,10 @@ impl Call {
         result: &Result<T, Failure>,
     ) {
         let ignored = invocation.hook.ignore;
+        if let Err(Failure::Calling { why, .. }) = result {
+            let name = &invocation.hook.name;
+            self.metrics.webhook_failed(name, ignored, why);
+        }
         self.metrics.webhook(Called {
             name: &invocation.hook.name,
             phase,

@@ -127,7 +127,10 @@ pub(super) fn holds(
         )),
     };
     match result {
-        Err(_) if hook.ignore => Ok(false),
+        Err(why) if hook.ignore => {
+            caller.metrics.webhook_failed(&hook.name, true, &why);
+            Ok(false)
+        }
         Err(why) => {
             let resource = &request.resource;
             let resource = GroupResource::new(&*resource.group, &*resource.resource);

@@ -24,12 +24,40 @@ pub(super) fn add(mut crc: u32, data: &[u8]) -> u32 {
     crc
 }
 
+const POLYNOMIAL: u32 = 0xedb8_8320;
+
+/// The checksum of two parts, from the checksum of each and the length of the second, as zlib computes it.
+pub(super) fn combine(first: u32, second: u32, length: usize) -> u32 {
+    // x^8 to the power of the length, by squares.
+    let (mut power, mut square, mut left) = (1 << 31, 1 << 23, length);
+    while left > 0 {
+        if left & 1 == 1 {
+            power = multiply(square, power);
+        }
+        square = multiply(square, square);
+        left >>= 1;
+    }
+    multiply(power, first) ^ second
+}
+
+/// Of polynomials, modulo the checksum's. The highest bit is the coefficient of 1.
+fn multiply(a: u32, mut b: u32) -> u32 {
+    let mut product = 0;
+    for bit in (0..32).rev() {
+        if a >> bit & 1 == 1 {
+            product ^= b;
+        }
+        b = (b >> 1) ^ ((b & 1) * POLYNOMIAL);
+    }
+    product
+}
+
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Box<Tables>> = OnceLock::new();
     TABLES.get_or_init(|| {
         let mut tables: Box<Tables> = Box::new([[0; 256]; 8]);
         for (byte, crc) in (0..).zip(&mut tables[0]) {
-            *crc = (0..8).fold(byte, |crc, _| (crc >> 1) ^ ((crc & 1) * 0xedb8_8320));
+            *crc = (0..8).fold(byte, |crc, _| (crc >> 1) ^ ((crc & 1) * POLYNOMIAL));
         }
         for followed in 1..8 {
             for byte in 0..256 {
@@ -44,7 +72,7 @@ fn tables() -> &'static Tables {
 
 #[cfg(test)]
 mod tests {
-    use super::add;
+    use super::{add, combine};
 
     #[test]
     fn however_the_data_is_cut() {
@@ -53,6 +81,8 @@ mod tests {
         for cut in [0, 1, 7, 8, 9, 500, 993, 1000] {
             let (first, second) = data.split_at(cut);
             assert_eq!(add(add(!0, first), second), one_by_one, "{cut}");
+            let of = |part: &[u8]| !add(!0, part);
+            assert_eq!(combine(of(first), of(second), second.len()), !one_by_one);
         }
         assert_eq!(!add(!0, b"123456789"), 0xcbf4_3926);
     }

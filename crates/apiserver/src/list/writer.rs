@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::form::{Around, Form};
 use super::share::{Identity, Part, Place};
 use super::{List, Page, STEP, frame};
-use crate::body::Body;
+use crate::body::{Body, Upcoming};
 
 impl List {
     /// All that is a part of the list, whether it was found before or not.
@@ -59,10 +59,13 @@ impl List {
             let items = writer.pieces()?;
             let length = items.iter().map(Bytes::len).sum();
             let (head, end) = writer.list.envelope(metadata, length)?;
-            return Ok(Body::chunks(|out| async move {
+            let held = |held| Upcoming { next: 0, held };
+            return Ok(Body::chunks(held(length), move |out| async move {
                 let _permit = permit;
+                let mut left = length;
                 for piece in [head.into()].into_iter().chain(items).chain([end.into()]) {
-                    out.send(piece).await;
+                    left = left.saturating_sub(piece.len());
+                    out.send_before(piece, held(left)).await;
                 }
             }));
         }
@@ -95,6 +98,8 @@ impl List {
 struct Entries {
     /// All were found before; else they are taken from the snapshot as we go.
     is_found: bool,
+    /// Found, and left for the next piece.
+    next: Option<Arc<Entry>>,
     step: std::vec::IntoIter<Arc<Entry>>,
     after: Option<Vec<u8>>,
     /// The most that are still to be looked at.
@@ -108,6 +113,7 @@ impl Entries {
     fn new(list: &List, found: Option<Vec<Arc<Entry>>>) -> Self {
         Self {
             is_found: found.is_some(),
+            next: None,
             step: found.unwrap_or_default().into_iter(),
             after: list.after.clone(),
             left: usize::MAX,
@@ -129,7 +135,24 @@ impl Entries {
         }
     }
 
+    /// How many bytes the next entry has at rest; zero if there is none.
+    fn peek(&mut self, list: &List) -> usize {
+        if self.next.is_none() {
+            self.next = self.next(list);
+        }
+        self.next_bytes()
+    }
+
+    /// The same, as far as it is known without looking for it.
+    fn next_bytes(&self) -> usize {
+        let next = self.next.as_ref().or(self.step.as_slice().first());
+        next.map_or(0, |it| it.value.len())
+    }
+
     fn next(&mut self, list: &List) -> Option<Arc<Entry>> {
+        if let Some(next) = self.next.take() {
+            return Some(next);
+        }
         if self.is_found {
             return self.step.next();
         }
@@ -230,12 +253,23 @@ impl Writer {
         if self.place.end.is_none() {
             return first.into();
         }
-        Body::chunks(|out| async move {
-            out.send(first).await;
+        let upcoming = Upcoming {
+            next: 0,
+            held: first.len(),
+        };
+        Body::chunks(upcoming, |out| async move {
+            out.send_before(first, self.upcoming()).await;
             while let Some(frame) = self.frame() {
-                out.send(frame).await;
+                out.send_before(frame, self.upcoming()).await;
             }
         })
+    }
+
+    fn upcoming(&self) -> Upcoming {
+        Upcoming {
+            next: self.entries.next_bytes().max(frame::SIZE),
+            held: 0,
+        }
     }
 
     fn frame(&mut self) -> Option<Bytes> {
@@ -248,9 +282,8 @@ impl Writer {
             }
             self.out = frame::next();
         }
-        // However large the objects are, no more than one of them goes beyond the frame. The answer has begun: an
-        // object that cannot be read is left out, as nothing else can be said now.
-        while self.out.len() < frame::SIZE && self.add().unwrap_or(true) {}
+        // The answer has begun: an object that cannot be read is left out, as nothing else can be said now.
+        while self.out.len() < frame::SIZE && !self.is_large_next() && self.add().unwrap_or(true) {}
         let objects = std::mem::take(&mut self.found) + self.entries.count(&self.list);
         if let Some(last) = self.last.take() {
             self.place.after = Some(last.key.to_vec());
@@ -262,6 +295,12 @@ impl Writer {
             behind: self.place.clone(),
         });
         Some(frame::full(std::mem::take(&mut self.out), part))
+    }
+
+    /// Whether the next object is larger than a piece: then it is a piece alone.
+    fn is_large_next(&mut self) -> bool {
+        let is_begun = self.last.is_some();
+        is_begun && self.entries.peek(&self.list) > frame::SIZE
     }
 
     /// A piece that others have made.

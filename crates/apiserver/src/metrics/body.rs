@@ -7,7 +7,7 @@ use bytes::Bytes;
 use telemetry::metrics::Gauge;
 
 use super::requests::Ending;
-use crate::body::{Body, Frames};
+use crate::body::{Body, Frames, Upcoming};
 
 /// Has the request counted when all of its body is taken, or nobody wants more of it.
 pub(super) fn count(body: &mut Body, ending: Ending) {
@@ -47,6 +47,10 @@ impl Frames for Counted {
             self.size += frame.len();
         }
         next
+    }
+
+    fn upcoming(&self) -> Upcoming {
+        self.frames.upcoming()
     }
 }
 

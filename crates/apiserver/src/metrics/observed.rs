@@ -1,6 +1,6 @@
 //! Numbers that are there anyway, told when somebody reads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -27,6 +27,15 @@ pub fn follow(api: &Arc<Api>) {
         ),
         &["request_kind"],
         asked(inflight),
+    );
+    registry.observe_gauge(
+        Desc::new(
+            "apiserver_current_inqueue_requests",
+            Stability::Alpha,
+            "The most requests that waited in queues at the same time within the last second, by whether they change anything.",
+        ),
+        &["request_kind"],
+        asked(queued),
     );
     registry.observe_gauge(
         stable(
@@ -79,6 +88,14 @@ pub fn follow(api: &Arc<Api>) {
         BUILD,
         move || vec![(build(&version), 1.0)],
     );
+    registry.observe_gauge(
+        own(
+            "pilothouse_unread_response_bytes",
+            "Bytes of responses that are in memory because their clients have not read them yet.",
+        ),
+        &[],
+        asked(|api| vec![(Vec::new(), float(api.unread.total() as u64))]),
+    );
     store(registry, &weak);
     tokio::spawn(rotate(weak));
 }
@@ -129,23 +146,43 @@ fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// Requests that are served now; watches are none of them.
+/// Requests that are served now, and that wait to be; of watches, those that begin.
 #[derive(Debug, Default)]
 pub(crate) struct Inflight {
-    pub(crate) reading: HighWater,
-    pub(crate) writing: HighWater,
+    reading: Phases,
+    writing: Phases,
+}
+
+#[derive(Debug, Default)]
+struct Phases {
+    executing: HighWater,
+    queued: HighWater,
+}
+
+impl Inflight {
+    fn of(&self, reads: bool) -> &Phases {
+        if reads { &self.reading } else { &self.writing }
+    }
+
+    pub(crate) fn executing(&self, reads: bool) -> &HighWater {
+        &self.of(reads).executing
+    }
+
+    pub(crate) fn queued(&self, reads: bool) -> &HighWater {
+        &self.of(reads).queued
+    }
 }
 
 /// The most of something, second by second.
 #[derive(Debug, Default)]
 pub(crate) struct HighWater {
-    now: AtomicUsize,
-    before: AtomicUsize,
+    now: AtomicU64,
+    before: AtomicU64,
 }
 
 impl HighWater {
     /// Hot path: mostly one read.
-    pub(crate) fn note(&self, used: usize) {
+    pub(crate) fn note(&self, used: u64) {
         if self.now.load(Ordering::Relaxed) < used {
             self.now.fetch_max(used, Ordering::Relaxed);
         }
@@ -156,7 +193,7 @@ impl HighWater {
         self.before.store(last, Ordering::Relaxed);
     }
 
-    fn get(&self) -> usize {
+    fn get(&self) -> u64 {
         let last = self.before.load(Ordering::Relaxed);
         last.max(self.now.load(Ordering::Relaxed))
     }
@@ -171,15 +208,25 @@ async fn rotate(api: Weak<Api>) {
         if *api.stop.borrow() {
             return;
         }
-        api.metrics.inflight.reading.rotate();
-        api.metrics.inflight.writing.rotate();
+        let inflight = &api.metrics.inflight;
+        for reads in [false, true] {
+            inflight.executing(reads).rotate();
+            inflight.queued(reads).rotate();
+        }
     }
 }
 
 fn inflight(api: &Api) -> Collected {
-    let Inflight { reading, writing } = &api.metrics.inflight;
-    let kinds = [("mutating", writing), ("readOnly", reading)];
-    let kinds = kinds.map(|(kind, it)| (vec![kind.to_owned()], float(it.get() as u64)));
+    by_kind(|reads| api.metrics.inflight.executing(reads))
+}
+
+fn queued(api: &Api) -> Collected {
+    by_kind(|reads| api.metrics.inflight.queued(reads))
+}
+
+fn by_kind<'a>(most: impl Fn(bool) -> &'a HighWater) -> Collected {
+    let kinds = [("mutating", false), ("readOnly", true)];
+    let kinds = kinds.map(|(kind, reads)| (vec![kind.to_owned()], float(most(reads).get())));
     kinds.into()
 }
 
@@ -253,27 +300,38 @@ fn build(version: &Value) -> Vec<String> {
 
 labels!(pub(crate) Check { name, r#type });
 labels!(pub(crate) Checked { name, status, r#type });
+labels!(pub(crate) Changed { name, status });
 
 /// What health checks said.
 #[derive(Debug)]
 pub(crate) struct Health {
     last: Family<Check<'static>, Gauge>,
     total: Family<Checked<'static>, Counter>,
+    changes: Family<Changed<'static>, Counter>,
 }
 
 impl Health {
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub(super) fn new(slis: &Registry, registry: &Registry) -> Self {
         let stable = |name, help| Desc::new(name, Stability::Stable, help);
         Self {
-            last: registry.gauge(stable(
+            last: slis.gauge(stable(
                 "kubernetes_healthcheck",
                 "What a health check said when it was last asked: 1 if all is well.",
             )),
-            total: registry.counter(stable(
+            total: slis.counter(stable(
                 "kubernetes_healthchecks_total",
                 "How often a health check was asked, by what it said.",
             )),
+            changes: registry.counter(own(
+                "pilothouse_health_check_changes_total",
+                "How often a health check began to fail, or passed again; looked at each second, whether it is asked or not.",
+            )),
         }
+    }
+
+    pub(crate) fn changed(&self, name: &str, is_well: bool) {
+        let status = if is_well { "success" } else { "error" };
+        self.changes.with(&Changed { name, status }).inc();
     }
 
     pub(crate) fn note(&self, name: &str, kind: &str, is_well: bool) {

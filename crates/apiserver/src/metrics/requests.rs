@@ -7,14 +7,18 @@ mod labels;
 mod series;
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use auth::User;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use telemetry::Ids;
-use telemetry::metrics::{Counter, Family, Gauge, Registry, Timer};
+use telemetry::metrics::{Family, Gauge, Registry, Timer};
 
 use super::body;
 use crate::body::Body;
+use crate::delivery::Terms;
+use crate::flow::Entry;
 use crate::pipeline::Ask;
 use crate::request::RequestInfo;
 use crate::{documents, verbs};
@@ -22,12 +26,11 @@ use crate::{documents, verbs};
 pub(crate) use series::{RowSeries, Series};
 
 use labels::Reported;
-use series::{Deprecated, Families, Terminated};
+use series::{Deprecated, Families};
 
 #[derive(Debug)]
 pub(crate) struct Requests {
     families: Families,
-    terminations: Family<Terminated<'static>, Counter>,
     deprecated: Family<Deprecated<'static>, Gauge>,
 }
 
@@ -45,6 +48,14 @@ pub(crate) struct Tally {
     pub waited: u64,
     /// This server asks itself.
     pub own: bool,
+    /// By when the response must be delivered, if it has to be.
+    pub deadline: Option<Instant>,
+    /// Once it is known.
+    pub user: Option<Arc<User>>,
+    /// The `FlowSchema` and the priority level that it belongs to.
+    pub flow: Option<Arc<Entry>>,
+    /// How long it waited in a queue, in nanoseconds.
+    pub queued: u64,
 }
 
 impl Tally {
@@ -56,6 +67,20 @@ impl Tally {
             series: None,
             waited: 0,
             own: false,
+            deadline: None,
+            user: None,
+            flow: None,
+            queued: 0,
+        }
+    }
+
+    /// How the response is to be delivered.
+    pub(crate) fn terms(&mut self) -> Terms {
+        Terms {
+            deadline: self.deadline,
+            user: self.user.take(),
+            series: self.series.clone(),
+            request: None,
         }
     }
 
@@ -116,7 +141,6 @@ impl Requests {
     pub(super) fn new(registry: &Registry) -> Self {
         Self {
             families: Families::new(registry),
-            terminations: series::terminations(registry),
             deprecated: series::deprecated(registry),
         }
     }
@@ -147,7 +171,15 @@ impl Requests {
         let code = StatusCode::TOO_MANY_REQUESTS;
         let reported = Reported::unhandled(info, parts, served);
         self.families.total(&reported, code).inc();
-        self.terminated(&reported, code);
+        self.families.terminated(&reported, code);
+    }
+
+    /// The same for one whose handler was at work already. It is counted as answered when it is.
+    pub(crate) fn dropped_late(&self, ask: &Ask<'_>) {
+        if let Some(reported) = Reported::resource(ask) {
+            self.families
+                .terminated(&reported, StatusCode::TOO_MANY_REQUESTS);
+        }
     }
 
     /// Notes that somebody still uses what is on its way out. No built-in API has a version that it goes with.
@@ -166,23 +198,8 @@ impl Requests {
     /// Counts a request that took too long.
     pub(crate) fn timed_out(&self, ask: &Ask<'_>) {
         if let Some(reported) = Reported::resource(ask) {
-            self.terminated(&reported, StatusCode::GATEWAY_TIMEOUT);
+            let code = StatusCode::GATEWAY_TIMEOUT;
+            self.families.terminated(&reported, code);
         }
-    }
-
-    /// Counts a request that the server ended in self-defence.
-    fn terminated(&self, reported: &Reported<'_>, code: StatusCode) {
-        self.terminations
-            .with(&Terminated {
-                code: code.as_str(),
-                component: reported.component,
-                group: reported.group,
-                resource: reported.resource,
-                scope: reported.scope.as_str(),
-                subresource: reported.subresource,
-                verb: reported.verb.as_str(),
-                version: reported.version,
-            })
-            .inc();
     }
 }

@@ -7,6 +7,7 @@ use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Timer, Unit};
 
 use super::LATENCIES;
+use super::write_errors::WriteErrors;
 use crate::catalog::Resource;
 use crate::pipeline::Api;
 
@@ -37,6 +38,7 @@ pub(crate) struct Storage {
     duration: Family<Asked<'static>, Histogram>,
     total: Family<Asked<'static>, Counter>,
     errors: Family<Asked<'static>, Counter>,
+    write_errors: WriteErrors,
 }
 
 /// What a resource's row holds.
@@ -62,6 +64,7 @@ impl Storage {
                 "etcd_request_errors_total",
                 "Changes that the store failed to make; that somebody else was faster is no failure.",
             )),
+            write_errors: WriteErrors::new(registry),
         }
     }
 }
@@ -86,8 +89,13 @@ impl Api {
         let done = self.store.txn(txn).await;
         duration.observe_value(started.nanos());
         total.inc();
-        if !matches!(done, Ok(_) | Err(store::Error::Conflict { .. })) {
-            storage.errors.with(&asked).inc();
+        match &done {
+            Ok(_) => storage.write_errors.succeeded(&self.store),
+            Err(store::Error::Conflict { .. }) => {}
+            Err(error) => {
+                storage.errors.with(&asked).inc();
+                storage.write_errors.failed(error);
+            }
         }
         done
     }

@@ -17,6 +17,33 @@ pub(super) fn encode(dialect: Dialect, document: &Value) -> Vec<u8> {
     out
 }
 
+/// One pair of a map of the document of version 2, such as a path.
+pub(super) fn entry(section: &str, key: &str, value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some((_, inside, of)) = section_of(section) {
+        pair(&mut out, inside, of, key, value);
+    }
+    out
+}
+
+/// What stands before the pairs of a map, which have this length.
+pub(super) fn head(section: &str, length: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some((number, ..)) = section_of(section) {
+        tag(&mut out, number, 2);
+        varint(&mut out, length as u64);
+    }
+    out
+}
+
+fn section_of(name: &str) -> Option<(u32, u32, &'static What)> {
+    let (_, number, what) = v2::DOCUMENT.fields.iter().find(|it| it.0 == name)?;
+    match what {
+        What::Map(inside, of) => Some((*number, *inside, of)),
+        _ => None,
+    }
+}
+
 struct Message {
     /// The key in JSON, the field's number and what it holds.
     fields: &'static [(&'static str, u32, What)],
@@ -113,11 +140,15 @@ fn field(out: &mut Vec<u8>, number: u32, what: &What, value: &Value) {
 /// Pairs of a name and a value.
 fn map(out: &mut Vec<u8>, inside: u32, of: &What, value: &Value) {
     for (key, value) in value.as_object().into_iter().flat_map(Object::iter) {
-        nest(out, inside, |out| {
-            text(out, 1, key);
-            field(out, 2, of, value);
-        });
+        pair(out, inside, of, key, value);
     }
+}
+
+fn pair(out: &mut Vec<u8>, inside: u32, of: &What, key: &str, value: &Value) {
+    nest(out, inside, |out| {
+        text(out, 1, key);
+        field(out, 2, of, value);
+    });
 }
 
 fn default(out: &mut Vec<u8>, number: u32, value: &Value) {

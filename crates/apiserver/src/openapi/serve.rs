@@ -1,23 +1,19 @@
 //! Answers for documents: hashes, redirects, and what clients may keep.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use bytes::Bytes;
 use http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderValue, IF_NONE_MATCH, LOCATION, VARY,
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED, LOCATION, VARY,
 };
 use http::{Response, StatusCode};
-use json::{Object, json};
 use meta::{Status, time::Time};
 
-use super::cache::{self, WHOLE};
+use super::cache::{self, Cache, Document, WHOLE};
 use crate::body::Body;
-use crate::catalog::Catalog;
-use crate::digest;
 use crate::documents::{Request, accepts, page_not_found};
 use crate::pipeline::Api;
-use crate::respond;
+use crate::{clock, gzip, respond};
 
 const JSON: &str = "application/json";
 
@@ -52,123 +48,139 @@ pub(crate) async fn answer(
     request: &Request<'_>,
     rest: &[&str],
 ) -> Result<Response<Body>, Status> {
-    let ask = Ask {
-        hash: request.query.get("hash").map(str::to_owned),
-        known: respond::text(request.headers, &IF_NONE_MATCH).map(str::to_owned),
-        accept: accepts(request).to_owned(),
-        catalog: api.catalog.load_full(),
-    };
     // The trailing slash, which is not in `rest`, leads nowhere.
     let slash = request.path.ends_with('/');
-    let (api, name) = (api.clone(), rest.get(1..).unwrap_or_default().join("/"));
+    let name = rest.get(1..).unwrap_or_default().join("/");
     let version = rest.first().copied().unwrap_or_default();
-    let work: Box<dyn FnOnce() -> Response<Body> + Send> = match (version, &*name) {
-        ("v3", "") if !slash => Box::new(move || index(&api, &ask)),
-        ("v3", _) if slash => return Ok(not_found()),
-        ("v3", _) => Box::new(move || version3(&api, &ask, &name)),
-        ("v2", "") if !slash => Box::new(move || version2(&api, &ask)),
-        _ => return Ok(page_not_found()),
+    Ok(match (version, &*name) {
+        ("v3", "") if !slash => index(api, request).await,
+        ("v3", _) if slash => not_found(),
+        ("v3", name) => version3(api, request, name).await,
+        ("v2", "") if !slash => version2(api, request).await,
+        _ => page_not_found(),
+    })
+}
+
+async fn index(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
+    let Some(index) = Cache::index(api).await else {
+        return failed();
     };
-    // Making a document takes milliseconds, and all of them many.
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Status::internal(error.to_string()))
-}
-
-struct Ask {
-    hash: Option<String>,
-    known: Option<String>,
-    accept: String,
-    catalog: Arc<Catalog>,
-}
-
-fn index(api: &Api, ask: &Ask) -> Response<Body> {
-    let names = cache::names(&ask.catalog);
-    let mut paths = Object::new();
-    for name in &names {
-        if let Some((etag, _)) = api.openapi.etag(&ask.catalog, name) {
-            paths.push(name, json!({"serverRelativeURL": (url(name, &etag))}));
-        }
+    if is_known(request, &index.etag, index.modified) {
+        return not_modified(&index.etag);
     }
-    api.openapi.retain(&names);
-    let body = Bytes::from(json::to_vec(&json!({"paths": paths})));
-    let etag = digest::etag(&body);
-    tagged(ask, JSON, &etag, || Some(body))
+    let response = respond::ok(JSON, index.body.clone());
+    described(response, &index.etag, index.modified)
 }
 
-fn version3(api: &Api, ask: &Ask, name: &str) -> Response<Body> {
-    let Some(document) = Document::new(api, ask, name, &V3) else {
+async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response<Body> {
+    let Some(content_type) = form(request, &V3) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
-    let Some(etag) = document.etag.clone() else {
+    let Some(document) = Cache::document(api, name).await else {
         return not_found();
     };
-    if let Some(hash) = &ask.hash
-        && *hash != etag
+    let (etag, hash) = (&document.etag, request.query.get("hash"));
+    if let Some(hash) = hash
+        && *hash != **etag
     {
         let mut response = empty(StatusCode::MOVED_PERMANENTLY);
         let headers = response.headers_mut();
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static(document.content_type),
-        );
-        insert(headers, &LOCATION, &url(name, &etag));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        insert(headers, &LOCATION, &cache::url(name, etag));
         insert(headers, &ETAG, &format!("\"{etag}\""));
         return response;
     }
-    let mut response = document.answer(ask, name);
-    if ask.hash.is_some() {
+    let mut response = shown(api, request, name, &document, content_type).await;
+    if hash.is_some() {
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = since.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or_default());
-        insert(headers, &EXPIRES, &http_date(now + 365 * 86_400));
+        insert(headers, &EXPIRES, &http_date(clock::unix() + 365 * 86_400));
     }
     response
 }
 
-fn version2(api: &Api, ask: &Ask) -> Response<Body> {
-    match Document::new(api, ask, WHOLE, &V2) {
-        None => empty(StatusCode::NOT_ACCEPTABLE),
-        Some(document) => document.answer(ask, WHOLE),
+async fn version2(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
+    let Some(content_type) = form(request, &V2) else {
+        return empty(StatusCode::NOT_ACCEPTABLE);
+    };
+    match Cache::document(api, WHOLE).await {
+        Some(document) => shown(api, request, WHOLE, &document, content_type).await,
+        None => failed(),
     }
 }
 
-/// A document in the form that the client takes.
-struct Document {
+/// The best form that the client takes.
+fn form(request: &Request<'_>, forms: &[Form]) -> Option<&'static str> {
+    let fits = |media: &str| forms.iter().find(|(known, _)| is(media, known));
+    let (_, content_type) = media(accepts(request)).find_map(fits)?;
+    Some(content_type)
+}
+
+/// A document, compressed if the client takes it so. Whoever has it already gets none.
+async fn shown(
+    api: &Arc<Api>,
+    request: &Request<'_>,
+    name: &str,
+    document: &Arc<Document>,
     content_type: &'static str,
-    /// None if there is no such document.
-    etag: Option<String>,
-    /// Its JSON, if that had to be made to know the tag.
-    bytes: Option<Bytes>,
+) -> Response<Body> {
+    if is_known(request, &document.etag, document.modified) {
+        return not_modified(&document.etag);
+    }
+    let form = if content_type == JSON {
+        document.json.clone()
+    } else {
+        match Cache::protobuf(api, name, document).await {
+            Some(form) => form,
+            None => return failed(),
+        }
+    };
+    let is_packed = gzip::is_wanted(request.headers, form.packed.size);
+    let bytes = if is_packed {
+        form.packed.bytes.clone()
+    } else {
+        form.plain().await
+    };
+    let response = respond::ok(content_type, bytes);
+    let mut response = described(response, &document.etag, document.modified);
+    if is_packed {
+        gzip::mark(&mut response);
+    }
+    response
 }
 
-impl Document {
-    /// None if no form is acceptable.
-    fn new(api: &Api, ask: &Ask, name: &str, forms: &[Form]) -> Option<Self> {
-        let fits = |media: &str| forms.iter().find(|(known, _)| is(media, known));
-        let (_, content_type) = media(&ask.accept).find_map(fits)?;
-        let (etag, bytes) = api.openapi.etag(&ask.catalog, name).unzip();
-        // All forms have one tag, as upstream has it: `Vary` keeps them apart.
-        Some(Self {
-            content_type,
-            etag,
-            bytes: bytes.flatten(),
-        })
+/// Whether the client has it, by tag or, if it names none, by time, as Go's `ServeContent` decides.
+fn is_known(request: &Request<'_>, etag: &str, modified: i64) -> bool {
+    if let Some(known) = respond::text(request.headers, &IF_NONE_MATCH).filter(|it| !it.is_empty())
+    {
+        let quoted = format!("\"{etag}\"");
+        let tags = known.split(',').map(str::trim);
+        let mut tags = tags.map(|it| it.trim_start_matches("W/"));
+        return tags.any(|it| it == quoted || it == "*");
     }
+    let since = respond::text(request.headers, &IF_MODIFIED_SINCE);
+    since
+        .and_then(parse_http_date)
+        .is_some_and(|it| modified <= it)
+}
 
-    fn answer(self, ask: &Ask, name: &str) -> Response<Body> {
-        let Some(etag) = &self.etag else {
-            return not_found();
-        };
-        tagged(ask, self.content_type, etag, || {
-            if self.content_type == JSON {
-                self.bytes.or_else(|| cache::document(&ask.catalog, name))
-            } else {
-                cache::protobuf(&ask.catalog, name)
-            }
-        })
-    }
+fn described(mut response: Response<Body>, etag: &str, modified: i64) -> Response<Body> {
+    let headers = response.headers_mut();
+    insert(headers, &ETAG, &format!("\"{etag}\""));
+    insert(headers, &LAST_MODIFIED, &http_date(modified));
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    response
+}
+
+fn not_modified(etag: &str) -> Response<Body> {
+    let mut response = empty(StatusCode::NOT_MODIFIED);
+    insert(response.headers_mut(), &ETAG, &format!("\"{etag}\""));
+    response
+}
+
+/// Its maker has panicked.
+fn failed() -> Response<Body> {
+    empty(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// The media types of an Accept header, best first.
@@ -195,37 +207,6 @@ fn is(media: &str, known: &str) -> bool {
     media == known || media == "*/*" || media == "application/*"
 }
 
-fn url(name: &str, etag: &str) -> String {
-    format!("/openapi/v3/{name}?hash={etag}")
-}
-
-/// Whoever has the bytes already gets none, and none are made.
-fn tagged(
-    ask: &Ask,
-    content_type: &'static str,
-    etag: &str,
-    bytes: impl FnOnce() -> Option<Bytes>,
-) -> Response<Body> {
-    let quoted = format!("\"{etag}\"");
-    let known = ask.known.as_deref().unwrap_or_default();
-    let mut tags = known
-        .split(',')
-        .map(|it| it.trim().trim_start_matches("W/"));
-    let mut response = if tags.any(|it| it == quoted || it == "*") {
-        empty(StatusCode::NOT_MODIFIED)
-    } else {
-        match bytes() {
-            Some(bytes) => respond::ok(content_type, bytes),
-            None => return not_found(),
-        }
-    };
-    insert(response.headers_mut(), &ETAG, &quoted);
-    response
-        .headers_mut()
-        .insert(VARY, HeaderValue::from_static("Accept"));
-    response
-}
-
 fn insert(headers: &mut http::HeaderMap, name: &http::HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
@@ -244,12 +225,24 @@ fn empty(code: StatusCode) -> Response<Body> {
     response
 }
 
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// The other way round.
+fn parse_http_date(text: &str) -> Option<i64> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let [_, day, month, year, time, "GMT"] = words[..] else {
+        return None;
+    };
+    let month = MONTHS.iter().position(|it| *it == month)? + 1;
+    let time = Time::parse(&format!("{year}-{month:02}-{day}T{time}Z")).ok()?;
+    Some(time.unix_seconds())
+}
+
 /// As in `Tue, 16 Nov 2027 00:17:46 GMT`.
 fn http_date(seconds: i64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
     // 2027-11-16T00:17:46Z
     let time = Time::from_unix(seconds, 0).to_string();
     let part = |from: usize, to: usize| time.get(from..to).unwrap_or_default();
@@ -273,6 +266,17 @@ mod tests {
     fn dates_as_http_has_them() {
         assert_eq!(http_date(1_826_324_266), "Tue, 16 Nov 2027 00:17:46 GMT");
         assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
+        for seconds in [0, 951_782_400, 1_826_324_266] {
+            assert_eq!(parse_http_date(&http_date(seconds)), Some(seconds));
+        }
+        for text in [
+            "",
+            "now",
+            "Tue, 29 Foo 2000 00:00:00 GMT",
+            "Tue, 29 Feb 2000 00:00:00 CET",
+        ] {
+            assert_eq!(parse_http_date(text), None, "{text}");
+        }
     }
 
     #[test]

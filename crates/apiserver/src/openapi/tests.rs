@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use json::{Object, Value, json};
 
 use super::cache::tree;
+use super::parts::{Encoding, Parts};
 use crate::catalog::{Catalog, builtin};
 
 /// What upstream's committed documents and a running kube-apiserver differ in: the latter, as we, lists the values of
@@ -58,6 +59,7 @@ fn read(path: &Path) -> Value {
     json::parse(&fs::read(path).unwrap()).unwrap()
 }
 
+#[requires::requires(openapi_documents)]
 #[test]
 fn documents_are_those_of_upstream_but_for_their_texts() {
     let folder = concat!(
@@ -65,10 +67,6 @@ fn documents_are_those_of_upstream_but_for_their_texts() {
         "/../../../shared/data/openapi-v3"
     );
     let folder = PathBuf::from(folder);
-    if !folder.is_dir() {
-        eprintln!("skipped: upstream's documents are not here");
-        return;
-    }
     let catalog = Catalog::new(builtin(), &[]);
     let mut found = Vec::new();
     let mut compared = 0;
@@ -91,6 +89,88 @@ fn documents_are_those_of_upstream_but_for_their_texts() {
         found.len(),
         found[..found.len().min(40)].join("\n")
     );
+}
+
+/// A definition of some size, served in two versions.
+fn definition(plural: &str, group: &str) -> Value {
+    let kind = format!("Kind{plural}");
+    let version = |name: &str, storage: bool| {
+        json!({
+            "name": name, "served": true, "storage": storage,
+            "subresources": {"status": {}, "scale": {
+                "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+            }},
+            "schema": {"openAPIV3Schema": {"type": "object", "description": "Text.", "properties": {
+                "spec": {"type": "object", "properties": {
+                    "replicas": {"type": "integer"},
+                    "inner": {"type": "object", "x-kubernetes-embedded-resource": true},
+                }},
+            }}},
+        })
+    };
+    json!({
+        "metadata": {"name": (format!("{plural}.{group}"))},
+        "spec": {
+            "group": group, "scope": "Namespaced",
+            "names": {"plural": plural, "kind": (&kind), "listKind": (format!("{kind}List"))},
+            "versions": [(version("v1", true)), (version("v2", false))],
+        },
+        "status": {"conditions": [
+            {"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"},
+        ]},
+    })
+}
+
+fn rows(definitions: &[Value]) -> Vec<std::sync::Arc<crate::catalog::Resource>> {
+    let life = crate::custom::Life::begin().1;
+    let rows = definitions.iter();
+    rows.flat_map(|it| crate::custom::resources(it, None, 1, &life))
+        .collect()
+}
+
+#[test]
+fn parts_make_the_same_document_and_are_made_once() {
+    let builtin = builtin();
+    let mut parts = Parts::default();
+    let mut check = |catalog: &Catalog, made: u64| {
+        let whole = tree(catalog, super::cache::WHOLE).unwrap();
+        let packed = parts.document(catalog, Encoding::Json);
+        assert!(packed.unpack() == json::to_vec(&whole), "as JSON");
+        let packed = parts.document(catalog, Encoding::Protobuf);
+        let want = super::gnostic::encode(super::Dialect::V2, &whole);
+        assert!(packed.unpack() == want, "as protobuf");
+        // In two encodings.
+        assert_eq!(parts.made, 2 * made);
+    };
+    check(&Catalog::new(builtin.clone(), &[]), 1);
+    // The first sorts before all built-in types, the last between them.
+    let mut definitions = vec![
+        definition("as", "aaa.example"),
+        definition("bs", "example.com"),
+        definition("cs", "x.k8s.io"),
+    ];
+    check(&Catalog::new(builtin.clone(), &rows(&definitions)), 1 + 6);
+    // Another status is no other schema.
+    check(&Catalog::new(builtin.clone(), &rows(&definitions)), 1 + 6);
+    let schema = ["spec", "versions"];
+    let versions = definitions[1].at(&schema).cloned().unwrap();
+    let mut versions = versions.as_array().unwrap().clone();
+    let open = json!({"openAPIV3Schema": {"type": "object", "description": "Another."}});
+    versions[0].as_object_mut().unwrap().insert("schema", open);
+    let spec = definitions[1]
+        .get_mut("spec")
+        .and_then(Value::as_object_mut);
+    spec.unwrap().insert("versions", versions);
+    check(
+        &Catalog::new(builtin.clone(), &rows(&definitions)),
+        1 + 6 + 1,
+    );
+    definitions.remove(0);
+    check(
+        &Catalog::new(builtin.clone(), &rows(&definitions)),
+        1 + 6 + 1,
+    );
+    check(&Catalog::new(builtin, &[]), 1 + 6 + 1);
 }
 
 #[test]

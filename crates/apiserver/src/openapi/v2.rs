@@ -7,14 +7,104 @@ use json::{Object, Value, json};
 use super::custom;
 use super::operation::{Answer, Operation, Path};
 use super::parameters::Parameter;
-use super::types::Types;
+use super::types::{Scope, Types};
 use super::v3::{meaning, refers, token};
-use super::{Dialect, RELEASE, roots};
-use crate::catalog::Catalog;
+use super::{Dialect, RELEASE, is_custom, roots};
+use crate::catalog::{Catalog, Resource};
 use crate::digest;
 
 const REF: &str = "#/definitions/";
 
+/// What some resources add to the document.
+#[derive(Default)]
+pub(super) struct Contribution {
+    pub paths: Vec<(String, Value)>,
+    pub definitions: BTreeMap<String, Value>,
+    pub parameters: BTreeMap<String, Value>,
+    /// Types that are referred to and are not among the definitions.
+    pub wanted: BTreeSet<String>,
+}
+
+impl Contribution {
+    fn new(paths: Vec<Path>, definitions: BTreeMap<String, Value>) -> Self {
+        let mut writer = Writer::default();
+        let paths = paths.into_iter().map(|path| writer.item(path)).collect();
+        let mut wanted = writer.wanted;
+        for schema in definitions.values() {
+            refers(schema, &mut wanted);
+        }
+        wanted.retain(|it| !definitions.contains_key(it));
+        Self {
+            paths,
+            definitions,
+            parameters: writer.shared,
+            wanted,
+        }
+    }
+}
+
+/// Of all built-in resources, and of the paths that are no resources.
+pub(super) fn builtin(catalog: &Catalog, types: &Types) -> Contribution {
+    let mut paths: Vec<Path> = roots::PLAIN
+        .iter()
+        .filter_map(|it| roots::plain(it))
+        .collect();
+    for group in catalog.groups.iter().filter(|it| it.is_builtin()) {
+        if !group.name.is_empty() {
+            paths.push(roots::group(&group.name));
+        }
+        for version in &group.versions {
+            let mut resources = version
+                .resources
+                .iter()
+                .filter(|it| !is_custom(it))
+                .peekable();
+            if resources.peek().is_some() {
+                paths.push(roots::version(&group.name, &version.version));
+            }
+            paths.extend(resources.flat_map(|it| super::paths::of(it, types)));
+        }
+    }
+    let mut all = Contribution::new(paths, BTreeMap::new());
+    let wanted = std::mem::take(&mut all.wanted);
+    all.definitions = types.schemas(Dialect::V2, &scope(catalog), wanted);
+    all
+}
+
+/// Of one custom resource.
+pub(super) fn custom(resource: &Resource, types: &Types) -> Contribution {
+    let mut definitions = BTreeMap::new();
+    custom::schemas(resource, Dialect::V2, &mut definitions);
+    Contribution::new(super::paths::of(resource, types), definitions)
+}
+
+/// The versions that some types are kinds of.
+pub(super) fn scope(catalog: &Catalog) -> Vec<Scope> {
+    let mut scope = Vec::new();
+    for group in &catalog.groups {
+        let versions = group.versions.iter();
+        let builtin = versions.filter(|it| it.resources.iter().any(|it| !is_custom(it)));
+        scope.extend(builtin.map(|it| (group.name.clone(), it.version.clone())));
+    }
+    scope.sort();
+    scope
+}
+
+/// What stands before the paths, and what behind the parameters.
+pub(super) fn frame() -> (Value, Value) {
+    let head = json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": RELEASE},
+    });
+    let tail = json!({
+        "securityDefinitions": {"BearerToken": (token(false))},
+        "security": [{"BearerToken": []}],
+    });
+    (head, tail)
+}
+
+/// The document as one tree: what its parts are compared with.
+#[cfg(test)]
 pub(super) fn document(catalog: &Catalog) -> Value {
     let types = Types::new();
     let mut paths: Vec<Path> = roots::PLAIN

@@ -21,14 +21,15 @@ use crate::authenticate::Authentication;
 use crate::catalog::Catalog;
 use crate::encoded::Encoded;
 use crate::follow::Followers;
-use crate::gate::Places;
+use crate::gate::Limiter;
 use crate::lookup::Remembered;
 use crate::metrics::Metrics;
 use crate::openapi::Cache;
 use crate::request_log::RequestLog;
 use crate::server::Peer;
+use crate::unread::{ConnectionMemory, Unread, UnreadLimits};
 use crate::used_tokens::UsedTokens;
-use crate::{clock, documents, random};
+use crate::{clock, discovery, documents, random};
 
 /// The API over one store.
 #[derive(Debug)]
@@ -38,6 +39,7 @@ pub struct Api {
     catalog_changed: watch::Sender<()>,
     pub encoded: Encoded,
     pub(crate) openapi: Cache,
+    pub(crate) discovery: discovery::Cache,
     pub(crate) followers: Followers,
     pub authentication: Authentication,
     pub authorizer: Arc<dyn Authorizer>,
@@ -58,9 +60,11 @@ pub struct Api {
     pub used_tokens: UsedTokens,
     ready: AtomicBool,
     leaving: AtomicBool,
-    pub(crate) places: Places,
+    pub(crate) limiter: Limiter,
     /// Room for lists that are made as a whole until their clients have taken them, in KiB.
     pub(crate) held: Arc<Semaphore>,
+    /// Responses that clients have not read yet.
+    pub(crate) unread: Arc<Unread>,
 }
 
 /// What an API is made of.
@@ -89,6 +93,10 @@ pub struct Settings {
     pub max_requests_inflight: usize,
     /// Zero for no limit.
     pub max_mutating_requests_inflight: usize,
+    /// Seats and queues by `FlowSchema` and `PriorityLevelConfiguration`. Without it, only the numbers above count.
+    pub priority_and_fairness: bool,
+    /// What bodies may have in memory together whose requests hold no seat, because their clients take their time.
+    pub max_slow_body_bytes: usize,
     /// How long a client may take from its connection to the end of its first request's head.
     pub header_timeout: Duration,
     /// What a request may take, its body included, if it is not a watch.
@@ -108,6 +116,8 @@ pub struct Settings {
     pub goaway_chance: f64,
     /// What lists in protobuf that clients are slow to take may have in memory together; more are made twice.
     pub max_held_list_bytes: usize,
+    /// Of responses that clients have not read yet.
+    pub unread: UnreadLimits,
     /// Streams that a client may have on one HTTP/2 connection.
     pub max_streams: u32,
     /// Told of every request.
@@ -126,6 +136,8 @@ impl Default for Settings {
             max_body_bytes: 3 << 20,
             max_requests_inflight: 400,
             max_mutating_requests_inflight: 200,
+            priority_and_fairness: true,
+            max_slow_body_bytes: 256 << 20,
             header_timeout: Duration::from_secs(32),
             request_timeout: Duration::from_secs(60),
             min_request_timeout: Duration::from_secs(1800),
@@ -136,6 +148,7 @@ impl Default for Settings {
             extend_token_expiration: true,
             goaway_chance: 0.0,
             max_held_list_bytes: 64 << 20,
+            unread: UnreadLimits::default(),
             // As Go's server offers.
             max_streams: 250,
             request_log: None,
@@ -149,23 +162,27 @@ impl Default for Settings {
 impl Api {
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
+        let metrics = Metrics::new(parts.metrics);
+        let limiter = Limiter::new(&settings, &metrics.registry);
         Self {
             store: parts.store,
             catalog: ArcSwap::from_pointee(Catalog::new(crate::catalog::builtin(), &[])),
             catalog_changed: watch::Sender::new(()),
             encoded: Encoded::default(),
             openapi: Cache::default(),
+            discovery: discovery::Cache::default(),
             followers: Followers::default(),
             authentication: parts.authentication,
             authorizer: parts.authorizer,
             last_modes: LastModes::default(),
             admission: parts.admission,
             documents: parts.documents,
-            places: Places::new(&settings),
             held: Arc::new(Semaphore::new(settings.max_held_list_bytes >> 10)),
+            unread: Arc::new(Unread::new(settings.unread)),
             settings,
             stop,
-            metrics: Metrics::new(parts.metrics),
+            metrics,
+            limiter,
             rbac: parts.rbac,
             issuer: parts.issuer,
             tracer: parts.tracer,
@@ -180,7 +197,9 @@ impl Api {
 
     /// Puts a new catalog in the place of the old.
     pub fn set_catalog(&self, catalog: Catalog) {
-        self.catalog.store(Arc::new(catalog));
+        let new = Arc::new(catalog);
+        let old = self.catalog.swap(new.clone());
+        self.metrics.retire_missing(&old, &new);
         self.catalog_changed.send_replace(());
     }
 
@@ -220,6 +239,7 @@ impl Api {
         let proxies = self.authentication.proxies.as_ref();
         Caller::Remote {
             proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
+            memory: Arc::new(ConnectionMemory::new(self.unread.clone())),
             peer,
             trusted,
             known,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use store::Revision;
 use telemetry::context::TraceContext;
-use telemetry::trace::{self, Describe, Description, Role, Tick};
+use telemetry::trace::{self, Attributes, Describe, Name, Role, Tick};
 use tokio::time::Instant;
 
 use crate::catalog::Resource;
@@ -90,9 +90,11 @@ impl Drop for Batches {
 }
 
 impl Describe for Batch {
-    fn describe(&self, out: &mut Description) {
-        out.name.push_str("WatchServer.SendEvents");
-        let mut out = out.of(Role::Server);
+    fn name(&self, out: &mut Name<'_>) {
+        out.push("WatchServer.SendEvents");
+    }
+
+    fn attributes(&self, _role: Role, out: &mut Attributes<'_>) {
         let int = |number| i64::try_from(number).unwrap_or(i64::MAX);
         out.text("group", &self.resource.group);
         out.text("resource", &self.resource.plural);

@@ -1,6 +1,7 @@
 //! A new object, or what a change makes of nothing.
 
 use admission::{Admitting, Operation, Request};
+use bytes::Bytes;
 use json::Value;
 use meta::Status;
 use store::{Condition, Txn};
@@ -51,6 +52,30 @@ impl Write<'_> {
         unreachable!("the last try returns")
     }
 
+    /// The end of a dry run: only what is there already speaks against it.
+    async fn would_make(
+        &self,
+        key: String,
+        value: Bytes,
+        object: &Value,
+        updating: bool,
+    ) -> Result<Written, Status> {
+        let read = (!updating).then(|| traced::storage("Get etcd3"));
+        let latest = self.api.latest().await?;
+        let found = latest.get(key.as_bytes()).map(|it| it.value.len());
+        if let Some(read) = read {
+            traced::got(&read, &key, false, found);
+        }
+        if found.is_some() {
+            let resource = self.resource().group_resource();
+            return Err(Status::already_exists(&resource, object::name(object)));
+        }
+        let mut written = self.written(key, value, 0, true);
+        let given = object.str_at(&["metadata", "resourceVersion"]);
+        written.given_version = given.filter(|it| !it.is_empty()).map(str::to_owned);
+        Ok(written)
+    }
+
     /// As admission sees them, whatever the verb.
     fn create_options(&self) -> Value {
         let mut options = self.options.value.clone();
@@ -67,7 +92,7 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
-        object::fill_new(&mut object)?;
+        object::forget_system_fields(object::metadata(&mut object)?);
         let name = object
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
@@ -93,7 +118,10 @@ impl Write<'_> {
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
-        // Not before: admission knows such an object by what its name begins with.
+        // Not before: webhooks see none of these, and what they write into them does not count. Admission knows an object
+        // without a name by what its name begins with.
+        object::place(&mut object, resource, self.namespace(), "")?;
+        object::fill_new(&mut object)?;
         object::fill_name(&mut object)?;
         let mut warnings = strategy::prepare_create(self, &mut object);
         // Before validation: what is given must be there then, and what cannot be given is said first.
@@ -113,19 +141,12 @@ impl Write<'_> {
         // Who would have changed it has one already.
         let stores = !updating && !self.options.dry_run;
         let storage = stores.then(|| self.storage("Create etcd3", &key));
-        check_version(&object)?;
+        if !self.options.dry_run {
+            check_version(&object)?;
+        }
         let value = self.encode(&object)?;
         if self.options.dry_run {
-            let read = (!updating).then(|| traced::storage("Get etcd3"));
-            let latest = self.api.latest().await?;
-            let found = latest.get(key.as_bytes()).map(|it| it.value.len());
-            if let Some(read) = read {
-                traced::got(&read, &key, false, found);
-            }
-            if found.is_some() {
-                return Err(Status::already_exists(&resource.group_resource(), name));
-            }
-            return Ok(self.written(key, value, 0, true));
+            return self.would_make(key, value, &object, updating).await;
         }
         let lease = self.api.lease(resource).await?;
         let txn = Txn::new()

@@ -127,6 +127,9 @@ impl Write<'_> {
         if !is_same(&before, &object) {
             strategy::default(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
+            // What a client cannot change, a webhook cannot either.
+            object::place(&mut object, resource, self.namespace(), "")?;
+            object::carry_over(&mut object, live)?;
         }
         drop(before);
         allocate::carry_over(resource, &mut object, live);
@@ -161,7 +164,12 @@ impl Write<'_> {
             let beside = allocate::release(self.api, resource, &object);
             beside.add_to(txn.delete(key.to_owned()))
         } else {
-            beside.add_to(txn.put_leased(key.to_owned(), value.clone(), entry.lease))
+            // An Event lives on for its whole time after each change, as upstream; nothing else has a lease.
+            let lease = match self.api.lease(resource).await? {
+                0 => entry.lease,
+                renewed => renewed,
+            };
+            beside.add_to(txn.put_leased(key.to_owned(), value.clone(), lease))
         };
         match transact(self.api, Stored::Update, resource, txn, value.len()).await {
             Ok(done) => {

@@ -9,7 +9,7 @@ use x509_parser::parse_x509_certificate;
 
 use super::PkiError;
 use super::issue::{AlternativeNames, Signer, Template, issue, key_id, name};
-use crate::keypair::{Form, KeyPair};
+use crate::keypair::{Form, KeyPair, encode_pem};
 
 pub(super) const DAY: i64 = 24 * 60 * 60;
 pub(super) const YEAR: i64 = 365 * DAY;
@@ -180,8 +180,7 @@ impl fmt::Debug for CertificateAuthority {
 }
 
 pub(super) fn certificate_pem(der: &[u8]) -> String {
-    let config = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
-    pem::encode_config(&pem::Pem::new("CERTIFICATE", der), config)
+    encode_pem("CERTIFICATE", der)
 }
 
 /// The first certificate of the PEM.

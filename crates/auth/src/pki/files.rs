@@ -9,6 +9,7 @@ use x509_parser::parse_x509_certificate;
 use super::authority::{CertificateAuthority, CertifiedKey, DAY, certificate_der};
 use super::{PkiError, request};
 use crate::keypair::{Form, KeyPair};
+use crate::serviceaccount::SigningKey;
 use crate::user;
 
 /// A certificate is renewed when it has less than this to live: long enough to be noticed by a weekly restart.
@@ -21,6 +22,8 @@ pub struct Files {
     pub serving: Option<CertifiedKey>,
     /// A client in `system:masters`.
     pub admin: Option<CertifiedKey>,
+    /// Signs the certificates of proxies that say in headers who asks, such as an API server that hands requests on.
+    pub front_proxy_authority: Option<CertifiedKey>,
     /// Signs service account tokens.
     pub service_account_key: Option<String>,
 }
@@ -101,10 +104,23 @@ pub fn ensure(
         changed.push("admin");
         files.admin = Some(ca.client("kubernetes-admin", &[user::MASTERS], now)?);
     }
-    if files.service_account_key.is_none() {
-        changed.push("service account key");
-        let key = KeyPair::generate_pem().ok_or(PkiError::Generate)?;
-        files.service_account_key = Some(key);
+    if files.front_proxy_authority.is_none() {
+        changed.push("front proxy authority");
+        let made = CertificateAuthority::generate("front-proxy-ca", now)?;
+        files.front_proxy_authority = Some(made);
+    }
+    match files.service_account_key.as_deref() {
+        None => {
+            changed.push("service account key");
+            let key = SigningKey::generate_pem().map_err(|_| PkiError::Generate)?;
+            files.service_account_key = Some(key);
+        }
+        Some(key) => {
+            if let Some(key) = SigningKey::portable_pem(key) {
+                changed.push("form of the service account key");
+                files.service_account_key = Some(key);
+            }
+        }
     }
     Ok(changed)
 }

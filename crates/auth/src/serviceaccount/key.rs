@@ -11,7 +11,7 @@ use x509_parser::prelude::FromDer as _;
 use x509_parser::public_key::PublicKey as Parsed;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
-use crate::keypair::{Form, KeyPair, Kind};
+use crate::keypair::{Form, KeyPair, Kind, encode_pem};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
@@ -57,9 +57,24 @@ impl SigningKey {
         Ok(Self { pair, public })
     }
 
-    /// A new P-256 key as PKCS#8 PEM.
+    /// A new P-256 key as SEC1 PEM: kube-apiserver takes it as the key that signs and as one that verifies.
     pub fn generate_pem() -> Result<String, KeyError> {
-        KeyPair::generate_pem().ok_or(KeyError::Generate)
+        let key = KeyPair::generate_pem().ok_or(KeyError::Generate)?;
+        let key = KeyPair::from_pem(key.as_bytes(), Form::Fixed).ok_or(KeyError::Generate)?;
+        key.to_sec1_pem().ok_or(KeyError::Generate)
+    }
+
+    /// The same key in the form that kube-apiserver takes for all purposes, if `text` is one PKCS#8 block that it does
+    /// not: earlier versions wrote such files.
+    pub fn portable_pem(text: &str) -> Option<String> {
+        let blocks = pem::parse_many(text).ok()?;
+        let [block] = blocks.as_slice() else {
+            return None;
+        };
+        if block.tag() != "PRIVATE KEY" {
+            return None;
+        }
+        KeyPair::from_pem(text.as_bytes(), Form::Fixed)?.to_sec1_pem()
     }
 
     pub fn public(&self) -> &PublicKey {
@@ -134,7 +149,7 @@ impl PublicKey {
     }
 
     pub fn to_pem(&self) -> String {
-        pem::encode(&pem::Pem::new("PUBLIC KEY", self.spki.clone()))
+        encode_pem("PUBLIC KEY", &self.spki)
     }
 
     pub(super) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {

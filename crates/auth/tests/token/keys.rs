@@ -37,7 +37,7 @@ fn ids_are_hashes_of_the_public_key() {
 #[test]
 fn a_new_key_signs() {
     let pem = SigningKey::generate_pem().unwrap();
-    assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----"));
+    assert!(pem.starts_with("-----BEGIN EC PRIVATE KEY-----"));
     let key = SigningKey::from_pem(pem.as_bytes()).unwrap();
     assert_eq!(key.public().algorithm, Algorithm::Es256);
     assert!(!format!("{key:?}").contains("PRIVATE"));

@@ -273,7 +273,7 @@ impl Run<'_> {
         let mut program = if spec.container.image.is_empty() {
             exec_program(&spec.exec, functions, directory)
         } else {
-            container_program(&spec.container, functions, directory, self.host)
+            container_program(&spec.container, functions, directory, self.host)?
         };
         program.input = list(&input, &self.configs[at])?.into_bytes();
         let done = self.host.run(&program);

@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Field {
-    /// Keys that hold dots stand in brackets.
+    /// Keys that hold dots stand in brackets, or have a backslash before each dot, as in kustomize's paths.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let wrong = || Error::new(format!("'{text}' is no path to a field"));
         let mut parts = Vec::new();
@@ -37,11 +37,26 @@ impl Field {
                 rest = after;
                 continue;
             }
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            if end == 0 {
+            let mut key = String::new();
+            let mut chars = rest.char_indices().peekable();
+            let mut end = rest.len();
+            while let Some((at, it)) = chars.next() {
+                match it {
+                    '\\' if chars.peek().is_some_and(|(_, it)| *it == '.') => {
+                        key.push('.');
+                        chars.next();
+                    }
+                    '.' | '[' => {
+                        end = at;
+                        break;
+                    }
+                    it => key.push(it),
+                }
+            }
+            if key.is_empty() {
                 return Err(wrong());
             }
-            parts.push(Part::Key(rest[..end].to_owned()));
+            parts.push(Part::Key(key));
             rest = &rest[end..];
         }
         if parts.is_empty() {

@@ -1,5 +1,7 @@
 //! Builtin plugins: the fields of their configurations that refer to something.
 
+use std::rc::Rc;
+
 use super::Localizer;
 use crate::error::{Error, Result, Wrap as _};
 use crate::fieldspec::Specs;
@@ -41,7 +43,7 @@ impl Localizer<'_> {
                 for resource in map.list_mut() {
                     self.plugin(&mut resource.node)?;
                 }
-                let text = Output::new(map.into_list()).to_yaml()?;
+                let text = Output::new(map.into_list(), Rc::default()).to_yaml()?;
                 *entry = if is_file {
                     self.write(entry, text.as_bytes())
                         .wrap_with(|| format!("unable to localize {name} entry"))?

@@ -2,7 +2,7 @@
 
 use json::Text;
 
-use super::{Data, Kind, Node, Style, to_yaml};
+use super::{Data, Kind, Node, Style, to_commented_yaml};
 use crate::error::{Error, Result};
 
 impl Node {
@@ -15,7 +15,7 @@ impl Node {
             "wrong node kind: expected {} but got {}: node contents:\n{}",
             kind.name(),
             self.kind().name(),
-            to_yaml(self)
+            to_commented_yaml(self)
         )))
     }
 
@@ -56,9 +56,7 @@ impl Node {
             self.remove(name);
             return Ok(());
         }
-        if value.is_string() && value.style == Style::Plain && is_non_string(value.raw()) {
-            value.style = Style::DoubleQuoted;
-        }
+        value.quote_if_needed();
         if self.is_null() {
             // Upstream appends to the content of a scalar, which is lost.
             return Ok(());
@@ -71,6 +69,13 @@ impl Node {
         }
         self.push(name, value, key_style);
         Ok(())
+    }
+
+    /// What is set as a string, but would read as something else without quotes.
+    pub(crate) fn quote_if_needed(&mut self) {
+        if self.is_string() && self.style == Style::Plain && is_non_string(self.raw()) {
+            self.style = Style::DoubleQuoted;
+        }
     }
 
     pub(crate) fn push(&mut self, name: &str, value: Node, key_style: Style) {
@@ -86,7 +91,11 @@ impl Node {
             return None;
         };
         let at = pairs.iter().position(|(key, _)| **key.raw() == *name)?;
-        Some(pairs.remove(at).1)
+        let (_, removed) = pairs.remove(at);
+        if pairs.is_empty() {
+            self.mark_emptied();
+        }
+        Some(removed)
     }
 
     /// The value of a key, made if it is not there.

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use json::Text;
 use yaml::{Anchors, Place};
 
-use super::shared::MAX_COLUMN;
+use super::source;
 use super::{Data, Node, Style, Tag};
 use crate::error::{Error, Result};
 
@@ -80,19 +80,31 @@ pub(crate) fn split_documents(text: &str) -> Result<Vec<&str>> {
 
 /// The first document of a text; nothing if there is none, or if it is null.
 pub(crate) fn parse_document(text: &str) -> Result<Option<Node>> {
-    if let Some(node) = yaml::parse_common(text, Nodes) {
+    parse_document_at(text, 0)
+}
+
+/// The same, where some lines of its file come before the text.
+pub(crate) fn parse_document_at(text: &str, lines_before: u32) -> Result<Option<Node>> {
+    let before = source::add(text, lines_before);
+    if let Some(node) = yaml::parse_common(text, Nodes { before }) {
         return Ok(Some(node));
     }
-    let document = yaml::parse_first(text.as_bytes())
-        .map_err(|error| Error::new(format!("MalformedYAMLError: {error}")))?;
+    let document = yaml::parse_first(text.as_bytes()).map_err(|error| {
+        let line = match &error {
+            yaml::Error::Syntax { line, .. } => (*line).max(1),
+            _ => 1,
+        };
+        let (file, line) = source::here(lines_before.saturating_add(line));
+        Error::new(format!("MalformedYAMLError: {error}")).at_line(file.as_deref(), line)
+    })?;
     match document {
-        Some(document) => load(&document, text),
+        Some(document) => load(&document, text, before),
         None => Ok(None),
     }
 }
 
-/// A document, by its text.
-pub(super) fn load(document: &yaml::Node, text: &str) -> Result<Option<Node>> {
+/// A document, by its text; so many lines of others come before its own.
+pub(super) fn load(document: &yaml::Node, text: &str, before: u32) -> Result<Option<Node>> {
     let Some(root) = document.content.first() else {
         return Ok(None);
     };
@@ -106,42 +118,54 @@ pub(super) fn load(document: &yaml::Node, text: &str) -> Result<Option<Node>> {
     };
     let mut loader = Loader {
         anchors,
+        before,
         following: 0,
     };
     loader.node(root, 0).map(Some)
 }
 
 /// Makes nodes of a text without the tree in between.
-struct Nodes;
+struct Nodes {
+    /// How many lines of other documents come before.
+    before: u32,
+}
 
 impl yaml::Builder for Nodes {
     type Node = Node;
 
     fn scalar(&mut self, text: &str, tag: &'static str, style: Style, place: Place) -> Node {
-        node(Data::Scalar(text.into()), tag_of(tag), style, place)
+        node(
+            Data::Scalar(text.into()),
+            tag_of(tag),
+            style,
+            place,
+            self.before,
+        )
     }
 
     fn sequence(&mut self, items: Vec<Node>, style: Style, place: Place) -> Node {
-        node(Data::Seq(items), Tag::Seq, style, place)
+        node(Data::Seq(items), Tag::Seq, style, place, self.before)
     }
 
     fn mapping(&mut self, pairs: Vec<(Node, Node)>, style: Style, place: Place) -> Node {
-        node(Data::Map(pairs), Tag::Map, style, place)
+        node(Data::Map(pairs), Tag::Map, style, place, self.before)
     }
 }
 
-fn node(data: Data, tag: Tag, style: Style, place: Place) -> Node {
-    Node {
+fn node(data: Data, tag: Tag, style: Style, place: Place, before: u32) -> Node {
+    let node = Node {
         data,
-        line: place.line,
-        column: u16::try_from(place.column).map_or(MAX_COLUMN, |it| it.min(MAX_COLUMN)),
+        line: 0,
+        column: 0,
         tag,
         style,
-    }
+    };
+    node.at(before.saturating_add(place.line), place.column)
 }
 
 struct Loader<'a> {
     anchors: Anchors<'a>,
+    before: u32,
     following: usize,
 }
 
@@ -178,7 +202,8 @@ impl<'a> Loader<'a> {
             line: node.line,
             column: node.column,
         };
-        Ok(self::node(data, tag_of(&node.tag), node.style, place))
+        let tag = tag_of(&node.tag);
+        Ok(self::node(data, tag, node.style, place, self.before))
     }
 
     fn pairs(&mut self, node: &'a yaml::Node, depth: usize) -> Result<Vec<(Node, Node)>> {

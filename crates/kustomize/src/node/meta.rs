@@ -152,7 +152,8 @@ impl Node {
             return Err(Error::new("missing Resource metadata"));
         }
         let show = || {
-            let (labels, annotations) = (go_map(&self.labels()), go_map(&self.annotations()));
+            let map = |field| go_map(meta.and_then(|it| it.get(field)));
+            let (labels, annotations) = (map("labels"), map("annotations"));
             format!("{{{{{version} {kind}}} {{{{{name} {namespace}}} {labels} {annotations}}}}}")
         };
         if kind.is_empty() {
@@ -175,10 +176,9 @@ fn quoted(value: Text) -> Node {
 }
 
 /// As Go's `%v` shows a map of strings.
-fn go_map(map: &StringMap) -> String {
-    let pairs: Vec<_> = map
-        .iter()
-        .map(|(key, value)| format!("{key}:{value}"))
-        .collect();
-    format!("map[{}]", pairs.join(" "))
+fn go_map(map: Option<&Node>) -> String {
+    let pairs = map.map_or(&[][..], Node::pairs).iter();
+    let texts: BTreeMap<&str, &str> = pairs.map(|(k, v)| (k.value(), v.value())).collect();
+    let shown: Vec<String> = texts.iter().map(|(k, v)| format!("{k}:{v}")).collect();
+    format!("map[{}]", shown.join(" "))
 }

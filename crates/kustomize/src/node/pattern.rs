@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::load::load;
 use super::path::{blank, index_number, is_list_index, kind_before, split_name_value};
-use super::{Data, Kind, Node, Style, Tag, is_non_string, parse_document, to_yaml};
+use super::{Data, Kind, Node, Style, Tag, is_non_string, to_commented_yaml};
 use crate::error::{Error, Result};
 use crate::regexp;
 
@@ -70,9 +71,15 @@ impl Node {
         };
         if field.kind() == Kind::Scalar && !rest.is_empty() {
             // A document inside of a string: what is found there counts, what is set there is lost.
-            let Some(mut inner) = parse_document(field.raw())? else {
-                return Ok(0);
+            let Some(document) = yaml::parse_first(field.raw().as_bytes())? else {
+                let wanted = kind_before(rest.first().map(String::as_str), Kind::Map);
+                return Err(Error::new(format!(
+                    "wrong node kind: expected {} but got : node contents:\nnull\n",
+                    wanted.name()
+                )));
             };
+            let inner = load(&document, field.raw(), 0)?;
+            let mut inner = inner.unwrap_or_else(|| Node::tagged(Tag::Null, "null"));
             return inner.visit_matches(rest, create, visit);
         }
         field.visit_matches(rest, create, visit)
@@ -86,10 +93,14 @@ impl Node {
         visit: Visit<'_>,
     ) -> Result<usize> {
         self.expect(Kind::Seq)?;
-        if let (Some(kind), Data::Seq(items)) = (create, &mut self.data)
-            && items.len() == index
-        {
-            items.push(blank(kind_before(rest.first().map(String::as_str), kind)));
+        let length = self.items().len();
+        if let (Some(kind), true) = (create, length == index) {
+            let mut new = blank(kind_before(rest.first().map(String::as_str), kind));
+            match &mut self.data {
+                Data::Seq(items) => items.push(new),
+                // What is set on null is lost, but counts as found.
+                _ => return new.visit_matches(rest, create, visit),
+            }
         }
         let length = self.items().len();
         let Some(item) = self.items_mut().get_mut(index) else {
@@ -140,9 +151,9 @@ impl Node {
                 count += item.visit_matches(rest, create, visit)?;
             }
         }
-        let (Some(_), 0, Data::Seq(items)) = (create, count, &mut self.data) else {
+        if create.is_none() || count > 0 {
             return Ok(count);
-        };
+        }
         let value = Node::plain(pattern);
         let mut item = value;
         if !name.is_empty() {
@@ -155,18 +166,24 @@ impl Node {
                 "failed to create element for {part:?}: it would not match itself"
             )));
         }
+        let Data::Seq(items) = &mut self.data else {
+            // What is added to null is lost, but counts as found.
+            let mut lost = Node::seq(vec![item]);
+            return lost.visit_selected(part, rest, create, visit);
+        };
         items.push(item);
         self.visit_selected(part, rest, create, visit)
     }
 }
 
-/// Patterns see a value as it stands in YAML, with its quotes.
+/// Patterns see a value as it stands in YAML, with its quotes and comments.
 fn as_written(node: &Node) -> Cow<'_, str> {
     let text = node.raw();
     let word = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
     let plain = node.tag == Tag::Str && node.style == Style::Plain;
-    if plain && !text.is_empty() && text.bytes().all(word) && !is_non_string(text) {
+    let is_word = plain && !text.is_empty() && text.bytes().all(word) && !is_non_string(text);
+    if is_word && node.rare().is_none() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(to_yaml(node))
+    Cow::Owned(to_commented_yaml(node))
 }

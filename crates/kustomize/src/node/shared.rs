@@ -4,14 +4,13 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Data, Node};
+use super::source::DETAILED;
+use super::{Data, Node, Style};
 
 /// In place of a column: the line is the group.
 const SHARED: u16 = u16::MAX;
 /// The same, and this copy has changed.
-const CHANGED: u16 = u16::MAX - 1;
-/// No real column is this large.
-pub(super) const MAX_COLUMN: u16 = u16::MAX - 2;
+pub(super) const CHANGED: u16 = u16::MAX - 1;
 
 thread_local! {
     /// Whether any copy has changed since this was last asked.
@@ -37,35 +36,91 @@ impl Node {
         self
     }
 
-    fn is_shared(&self) -> bool {
-        self.column >= CHANGED
+    /// The group, if it has one, and whether this copy has changed.
+    fn group(&self) -> Option<(u32, bool)> {
+        match self.column {
+            SHARED => Some((self.line, false)),
+            CHANGED => Some((self.line, true)),
+            DETAILED => {
+                let detail = self.detail();
+                (detail.group != 0).then_some((detail.group, detail.changed))
+            }
+            _ => None,
+        }
     }
 
-    /// Line and column, none for nodes that were made.
-    pub(crate) fn position(&self) -> (u32, u16) {
-        if self.is_shared() {
-            (0, 0)
+    fn set_changed(&mut self, changed: bool) {
+        if self.column == DETAILED {
+            let mut detail = self.detail();
+            detail.changed = changed;
+            self.set_detail(detail);
         } else {
-            (self.line, self.column)
+            self.column = if changed { CHANGED } else { SHARED };
         }
     }
 
     pub(crate) fn mark_changed(&mut self) {
-        if self.is_shared() {
-            self.column = CHANGED;
+        if self.group().is_some() {
+            self.set_changed(true);
             ANY_CHANGED.set(true);
+        }
+    }
+
+    /// A copy that stands on its own: changes of others do not reach it.
+    pub(crate) fn detached(&self) -> Self {
+        let mut copy = self.clone();
+        copy.leave_groups();
+        copy
+    }
+
+    fn leave_groups(&mut self) {
+        match self.column {
+            SHARED | CHANGED => (self.line, self.column) = (0, 0),
+            DETAILED if self.group().is_some() => {
+                let mut detail = self.detail();
+                (detail.group, detail.changed) = (0, false);
+                self.set_detail(detail);
+            }
+            _ => {}
+        }
+        match &mut self.data {
+            Data::Scalar(_) => {}
+            Data::Map(pairs) => pairs.iter_mut().for_each(|(_, value)| value.leave_groups()),
+            Data::Seq(items) => items.iter_mut().for_each(Self::leave_groups),
+        }
+    }
+
+    /// Gives all copies below this node a style.
+    pub(crate) fn restyle_group(&mut self, group: u32, style: Style) {
+        if self.group().is_some_and(|(own, _)| own == group) {
+            self.style = style;
+        }
+        match &mut self.data {
+            Data::Scalar(_) => {}
+            Data::Map(pairs) => pairs
+                .iter_mut()
+                .for_each(|(_, value)| value.restyle_group(group, style)),
+            Data::Seq(items) => items
+                .iter_mut()
+                .for_each(|item| item.restyle_group(group, style)),
         }
     }
 
     /// Becomes another node in the same place.
     pub(crate) fn overwrite(&mut self, new: Node) {
-        let (line, shared) = (self.line, self.is_shared());
+        let group = self.group();
         *self = new;
-        if shared {
-            self.line = line;
-            self.column = CHANGED;
-            ANY_CHANGED.set(true);
+        let Some((group, _)) = group else {
+            return;
+        };
+        if self.line == 0 && self.column == 0 {
+            (self.line, self.column) = (group, CHANGED);
+        } else {
+            let mut detail = self.detail();
+            (detail.group, detail.changed) = (group, true);
+            self.set_detail(detail);
         }
+        ANY_CHANGED.set(true);
     }
 }
 
@@ -79,9 +134,11 @@ pub(crate) fn settle(root: &mut Node) {
 }
 
 fn collect(node: &Node, changed: &mut Vec<(u32, Node)>) {
-    if node.column == CHANGED {
-        changed.retain(|(group, _)| *group != node.line);
-        changed.push((node.line, node.clone()));
+    if let Some((group, true)) = node.group() {
+        let mut copy = node.clone();
+        copy.set_changed(false);
+        changed.retain(|(it, _)| *it != group);
+        changed.push((group, copy));
     }
     match &node.data {
         Data::Scalar(_) => {}
@@ -91,10 +148,10 @@ fn collect(node: &Node, changed: &mut Vec<(u32, Node)>) {
 }
 
 fn update(node: &mut Node, changed: &[(u32, Node)]) {
-    if node.is_shared()
-        && let Some((group, new)) = changed.iter().find(|(group, _)| *group == node.line)
+    if let Some((own, _)) = node.group()
+        && let Some((_, new)) = changed.iter().find(|(group, _)| *group == own)
     {
-        *node = new.clone().in_group(*group);
+        *node = new.clone();
     }
     match &mut node.data {
         Data::Scalar(_) => {}

@@ -9,7 +9,7 @@ use super::{Data, Node, Style, Tag, to_yaml};
 use crate::error::Result;
 
 pub(crate) fn to_value(node: &Node) -> Result<Value> {
-    if let Some(value) = direct(node, true) {
+    if let Some(value) = direct(node, true, false) {
         return Ok(value);
     }
     let text = to_yaml(node);
@@ -20,11 +20,13 @@ pub(crate) fn to_value(node: &Node) -> Result<Value> {
 }
 
 /// Nothing if the node is odd.
-fn direct(node: &Node, root: bool) -> Option<Value> {
+fn direct(node: &Node, root: bool, in_flow: bool) -> Option<Value> {
+    let in_flow = in_flow || node.style == Style::Flow;
     match &node.data {
+        Data::Scalar(text) if in_flow && text.is_empty() && is_written_as_nothing(node) => None,
         Data::Scalar(text) => scalar(node, text),
         Data::Seq(items) => {
-            let items = items.iter().map(|item| direct(item, false));
+            let items = items.iter().map(|item| direct(item, false, in_flow));
             items.collect::<Option<Vec<_>>>().map(Value::Array)
         }
         Data::Map(pairs) => {
@@ -36,7 +38,7 @@ fn direct(node: &Node, root: bool) -> Option<Value> {
                 if !is_key(key, text, root) {
                     return None;
                 }
-                all.push((text.clone(), direct(value, false)?));
+                all.push((text.clone(), direct(value, false, in_flow)?));
             }
             let distinct = !has_duplicates(&all, |(key, _)| key);
             distinct.then(|| Value::Object(Object::from_distinct(all)))
@@ -95,6 +97,12 @@ pub(super) fn is_unstable(node: &Node, text: &str) -> bool {
     }
 }
 
+/// Whether there is nothing to see of an empty scalar: it is null then, but for flow collections, where go-yaml puts
+/// quotes around nothing.
+pub(super) fn is_written_as_nothing(node: &Node) -> bool {
+    node.style == Style::Plain && matches!(node.tag, Tag::None | Tag::Null)
+}
+
 /// Whether a text is its own number.
 pub(super) fn is_simple_int(text: &str) -> bool {
     let simple = !text.starts_with(['0', '+']) && !text.starts_with("-0") || *text == *"0";
@@ -105,8 +113,11 @@ fn scalar(node: &Node, text: &Text) -> Option<Value> {
     if is_unstable(node, text) {
         return None;
     }
-    if is_string(node, text) {
+    if is_string(node, text) || is_quoted_away(node, text) {
         return Some(Value::String(text.clone()));
+    }
+    if node.is_quoted() {
+        return None;
     }
     if node.tag == Tag::Int
         && is_simple_int(text)
@@ -114,7 +125,12 @@ fn scalar(node: &Node, text: &Text) -> Option<Value> {
     {
         return Some(number.into());
     }
-    yaml::scalar_to_json(tag_name(node.tag)?, node.is_quoted(), text).ok()
+    yaml::scalar_to_json(tag_name(node.tag)?, false, text).ok()
+}
+
+/// Whether a value lost its type: it took the place of a string, and got its quotes.
+pub(super) fn is_quoted_away(node: &Node, text: &str) -> bool {
+    node.is_quoted() && tag_name(node.tag) == Some(yaml::tag_of_plain(text))
 }
 
 /// As go-yaml calls it, if a scalar with this tag is JSON.

@@ -18,7 +18,7 @@ impl<'a> Walker<'a> {
     ) -> Result<Walked> {
         if is_missing(dest.as_ref()) {
             return match patch {
-                Some(patch) => Ok(Walked::other(self.merge_with_itself(patch, keys, item)?)),
+                Some(patch) => self.merge_lists(patch, None, keys, item),
                 None => Ok(Walked::default()),
             };
         }
@@ -29,18 +29,16 @@ impl<'a> Walker<'a> {
             Some(patch) if patch.is_null() => return Ok(Walked::default()),
             patch => patch,
         };
+        if let Some(patch) = &patch {
+            dest.take_comments_of(patch);
+        }
         let found = patch.as_mut().map_or(Ok(Directive::Merge), directive)?;
         match (found, patch) {
             (Directive::Delete, _) => Ok(Walked::default()),
-            (Directive::Replace, Some(patch)) => {
-                Ok(Walked::other(self.merge_with_itself(patch, keys, item)?))
-            }
+            (Directive::Replace, Some(patch)) => self.merge_lists(patch, None, keys, item),
             (_, patch) => {
-                if let Data::Seq(items) = &mut dest.data {
-                    let patch = patch.as_ref().map_or(&[][..], Node::items);
-                    self.merge_items(items, Some(patch), keys, item)?;
-                }
-                Ok(Walked::own(Some(dest)))
+                let patch = patch.as_ref().map_or(&[][..], Node::items);
+                self.merge_lists(dest, Some(patch), keys, item)
             }
         }
     }
@@ -54,29 +52,35 @@ impl<'a> Walker<'a> {
         if directive(&mut node)? == Directive::Delete {
             return Ok(None);
         }
-        self.merge_with_itself(node, keys, item)
+        Ok(self.merge_lists(node, None, keys, item)?.node)
     }
 
-    fn merge_with_itself(
+    /// What has items comes out as a new list, which knows nothing of where the old one stood.
+    fn merge_lists(
         &self,
-        mut node: Node,
+        mut dest: Node,
+        patch: Option<&[Node]>,
         keys: &[String],
         item: Option<Place<'a>>,
-    ) -> Result<Option<Node>> {
-        if let Data::Seq(items) = &mut node.data {
-            self.merge_items(items, None, keys, item)?;
+    ) -> Result<Walked> {
+        let Data::Seq(items) = &mut dest.data else {
+            return Ok(Walked::own(Some(dest)));
+        };
+        if !self.merge_items(items, patch, keys, item)? {
+            return Ok(Walked::own(Some(dest)));
         }
-        Ok(Some(node))
+        let items = std::mem::take(items);
+        Ok(Walked::made(Node::seq(items)))
     }
 
-    /// Without a patch, the list is merged with itself.
+    /// Without a patch, the list is merged with itself. Says whether there was anything to merge.
     fn merge_items(
         &self,
         dest: &mut Vec<Node>,
         patch: Option<&[Node]>,
         keys: &[String],
         place: Option<Place<'a>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let primitive = vec![String::new()];
         let keys = if keys.is_empty() { &primitive } else { keys };
         // Items of the patch come first.
@@ -126,7 +130,7 @@ impl<'a> Walker<'a> {
             append_items(&mut items, dest, &valid_keys)?;
             *dest = items;
         }
-        Ok(())
+        Ok(!all.is_empty())
     }
 }
 

@@ -125,7 +125,8 @@ impl<'a> Target<'a> {
             let shown = show_patch(patch);
             let asked = Asked::at("patches", at).with_file(&patch.path);
             let made = PatchTransformer::new(patch, &shown, &self.loader).map_err(|error| {
-                trouble_with(error, "PatchTransformer", &shown).at(|| self.place(&asked))
+                trouble_with(error, "PatchTransformer", &shown)
+                    .by(|known| self.place_at(&asked, known))
             })?;
             add(Box::new(made), "PatchTransformer", asked);
         }

@@ -86,11 +86,13 @@ fn part(node: &Node, field: &str) -> Result<Value> {
 
 /// go-yaml's node as Go's JSON shows it.
 fn write_node(out: &mut Vec<u8>, node: &Node) {
+    let (emptied, remains) = node.remains();
     let (kind, value) = match &node.data {
-        Data::Scalar(text) => (8, text.as_str()),
-        Data::Map(_) => (4, ""),
-        Data::Seq(_) => (2, ""),
+        Data::Scalar(text) => (8, text),
+        Data::Map(_) => (4, &remains),
+        Data::Seq(_) => (2, &remains),
     };
+    let rare = node.rare().unwrap_or_default();
     let style = match node.style {
         Style::Plain => 0,
         Style::DoubleQuoted => 2,
@@ -99,7 +101,9 @@ fn write_node(out: &mut Vec<u8>, node: &Node) {
         Style::Folded => 16,
         Style::Flow => 32,
     };
+    let style = style | u8::from(rare.tag.is_some());
     let tag = match node.tag {
+        _ if rare.tag.is_some() => rare.tag.as_deref().unwrap_or_default(),
         Tag::None | Tag::Other => "",
         Tag::Null => "!!null",
         Tag::Bool => "!!bool",
@@ -123,7 +127,7 @@ fn write_node(out: &mut Vec<u8>, node: &Node) {
         Data::Seq(items) => items.iter().collect(),
     };
     if children.is_empty() {
-        out.extend_from_slice(b"null");
+        out.extend_from_slice(if emptied { b"[]" } else { b"null" });
     } else {
         out.push(b'[');
         for (at, child) in children.into_iter().enumerate() {
@@ -134,9 +138,14 @@ fn write_node(out: &mut Vec<u8>, node: &Node) {
         }
         out.push(b']');
     }
+    for (name, comment) in [
+        ("HeadComment", &rare.head),
+        ("LineComment", &rare.line),
+        ("FootComment", &rare.foot),
+    ] {
+        out.extend_from_slice(format!(",\"{name}\":").as_bytes());
+        json::write_str(out, comment);
+    }
     let (line, column) = node.position();
-    let end = format!(
-        ",\"HeadComment\":\"\",\"LineComment\":\"\",\"FootComment\":\"\",\"Line\":{line},\"Column\":{column}}}"
-    );
-    out.extend_from_slice(end.as_bytes());
+    out.extend_from_slice(format!(",\"Line\":{line},\"Column\":{column}}}").as_bytes());
 }

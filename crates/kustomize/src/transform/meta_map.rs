@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::fieldspec::{Make, Specs};
-use crate::node::{Kind, Node, Tag, next_group};
+use crate::node::{Kind, Node, Style, Tag, next_group};
 use crate::resmap::ResMap;
 use crate::schema::Schema;
 use crate::transform::Transformer;
@@ -40,14 +40,25 @@ impl Transformer for MetaMap {
         for resource in map.list_mut() {
             let mut made = 0;
             for (key, value, group) in &self.pairs {
+                // Upstream sets one and the same node everywhere; it has the style that it got last.
+                let mut style = Style::Plain;
+                let mut restyled = false;
                 self.specs.apply(&mut resource.node, make, &mut |node| {
-                    let new = Node::tagged(Tag::Str, value.as_str());
-                    if node.get(key).is_some() {
+                    let mut new = Node::tagged(Tag::Str, value.as_str());
+                    new.style = style;
+                    if let Some(field) = node.get(key) {
+                        restyled |= made > 0 && style != field.style;
+                        style = field.style;
                         return node.set_field(key, new);
                     }
                     made += 1;
-                    node.set_field(key, new.in_group(*group))
+                    node.set_field(key, new.in_group(*group))?;
+                    style = node.get(key).map_or(style, |it| it.style);
+                    Ok(())
                 })?;
+                if restyled {
+                    resource.node.restyle_group(*group, style);
+                }
             }
             resource.shares |= made > 1;
         }

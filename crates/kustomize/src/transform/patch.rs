@@ -7,7 +7,7 @@ use json::Value;
 use crate::error::{Error, Result, quote};
 use crate::factory;
 use crate::loader::Loader;
-use crate::node::{Node, StringMap, from_patched};
+use crate::node::{Node, StringMap, from_patched, source};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 use crate::schema::Schema;
@@ -19,6 +19,8 @@ pub(crate) struct PatchTransformer {
     source: String,
     target: Option<Selector>,
     patch: Kind,
+    /// What it was read from.
+    text: String,
 }
 
 enum Kind {
@@ -52,7 +54,11 @@ impl PatchTransformer {
                 (text, format!("[path: {}]", quote(&patch.path)))
             }
         };
-        let strategic = factory::from_text(&text);
+        let strategic = if patch.path.is_empty() {
+            factory::from_text(&text)
+        } else {
+            source::reading(&loader.shown(&patch.path), 0, || factory::from_text(&text))
+        };
         let operations = read_operations(&text);
         let patch_kind = match (strategic, operations) {
             (Ok(resources), Ok(Value::Array(operations)))
@@ -62,10 +68,9 @@ impl PatchTransformer {
                     "illegally qualifies as both an SM and JSON patch: {source}"
                 )));
             }
-            (Err(_), Err(_)) => {
-                return Err(Error::new(format!(
-                    "unable to parse SM or JSON patch from {source}"
-                )));
+            (Err(error), Err(_)) => {
+                let text = format!("unable to parse SM or JSON patch from {source}");
+                return Err(Error::new(text).where_as(&error));
             }
             (Ok(mut resources), _) => {
                 if let Some(options) = &patch.options {
@@ -86,6 +91,7 @@ impl PatchTransformer {
             source,
             target: patch.target.clone(),
             patch: patch_kind,
+            text,
         })
     }
 
@@ -94,10 +100,12 @@ impl PatchTransformer {
             for patch in patches {
                 let id = patch.original_id();
                 let at = map.find_one(&id).map_err(|error| {
-                    error.wrap(format!(
-                        "no resource matches strategic merge patch {}",
-                        quote(&id.to_string())
-                    ))
+                    error
+                        .wrap(format!(
+                            "no resource matches strategic merge patch {}",
+                            quote(&id.to_string())
+                        ))
+                        .at_node(&patch.node)
                 })?;
                 map.change(at, |it| it.apply_strategic_merge(patch, schema))?;
             }
@@ -133,7 +141,7 @@ impl PatchTransformer {
         for at in selected {
             map.change(at, |resource| {
                 resource.store_previous_id()?;
-                apply_json(resource, operations)
+                apply_json(resource, operations, &self.text)
             })?;
         }
         Ok(())
@@ -225,7 +233,7 @@ fn kind_name(value: &Value) -> &'static str {
 }
 
 /// The annotations that carry a resource's history survive any patch.
-fn apply_json(resource: &mut Resource, operations: &Value) -> Result<()> {
+fn apply_json(resource: &mut Resource, operations: &Value, text: &str) -> Result<()> {
     let kept: StringMap = resource
         .node
         .annotations()
@@ -239,22 +247,46 @@ fn apply_json(resource: &mut Resource, operations: &Value) -> Result<()> {
         })
         .collect();
     let document = resource.to_value()?;
-    let patched = merge::json_patch(document, operations.clone())
-        .map_err(|error| Error::new(error.to_string()))?;
+    let patched = merge::json_patch(document, operations.clone()).map_err(|error| {
+        let line = line_of_failure(resource, operations, text);
+        let error = Error::new(error.to_string());
+        match line {
+            Some(line) => error.at_line(None, line),
+            None => error,
+        }
+    })?;
     if patched.as_object().is_none() {
         return Err(Error::new(format!(
             "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
             kind_name(&patched)
         )));
     }
-    resource.node = from_patched(&patched);
+    resource.node = from_patched(&patched)?;
     let mut annotations = resource.node.annotations();
     annotations.extend(kept);
     resource.node.set_annotations(annotations)
 }
 
+/// The line of the operation that cannot be applied.
+fn line_of_failure(resource: &Resource, operations: &Value, text: &str) -> Option<u32> {
+    let mut document = resource.to_value().ok()?;
+    let failed = operations.as_array()?.iter().position(|operation| {
+        let one = Value::Array(vec![operation.clone()]);
+        match merge::json_patch(std::mem::take(&mut document), one) {
+            Ok(patched) => {
+                document = patched;
+                false
+            }
+            Err(_) => true,
+        }
+    })?;
+    let read = yaml::parse_first(text.as_bytes()).ok()??;
+    Some(read.content.first()?.content.get(failed)?.line)
+}
+
 /// One entry of `patchesJson6902`.
 pub(crate) struct JsonPatch {
+    text: String,
     target: Selector,
     operations: Value,
 }
@@ -289,7 +321,10 @@ impl JsonPatch {
         let is_json = text.starts_with('[');
         let (shown, value) = if is_json {
             let value = json::parse(text.as_bytes());
-            (text, value.map_err(|error| Error::new(error.to_string())))
+            (
+                text.clone(),
+                value.map_err(|error| Error::new(error.to_string())),
+            )
         } else {
             let value = yaml::to_json(text.as_bytes())?;
             (json::to_string(&value), Ok(value))
@@ -301,7 +336,11 @@ impl JsonPatch {
                 "patch appears to be empty; file={path}, JsonOp={shown}"
             )));
         }
-        Ok(Self { target, operations })
+        Ok(Self {
+            text,
+            target,
+            operations,
+        })
     }
 }
 
@@ -309,7 +348,9 @@ impl Transformer for JsonPatch {
     fn transform(&mut self, map: &mut ResMap, _: &Schema) -> Result<()> {
         let selected = map.select(&self.target)?;
         for at in selected {
-            map.change(at, |resource| apply_json(resource, &self.operations))?;
+            map.change(at, |resource| {
+                apply_json(resource, &self.operations, &self.text)
+            })?;
         }
         Ok(())
     }
@@ -332,7 +373,7 @@ impl StrategicPatches {
                 continue;
             }
             let text = loader.load_text(path)?;
-            let read = factory::from_text(&text);
+            let read = source::reading(&loader.shown(path), 0, || factory::from_text(&text));
             patches.extend(read.map_err(|error| factory::in_file(error, path))?);
         }
         if !inline.is_empty() {
@@ -351,7 +392,8 @@ impl StrategicPatches {
 impl Transformer for StrategicPatches {
     fn transform(&mut self, map: &mut ResMap, schema: &Schema) -> Result<()> {
         for patch in &self.patches {
-            let at = map.find_one(&patch.original_id())?;
+            let at = map.find_one(&patch.original_id());
+            let at = at.map_err(|error| error.at_node(&patch.node))?;
             let mut copy = patch.clone();
             copy.merge_metadata_from(patch)?;
             let version = map.get(at).gvk().api_version();

@@ -79,9 +79,9 @@ impl Transformer for Replacements {
                     "replacements must specify a source and at least one target",
                 ));
             }
-            let value = source_value(map, replacement)?;
+            let mut source = source_value(map, replacement)?;
             for target in &replacement.targets {
-                apply(map.list_mut(), &value, target, &mut left)?;
+                apply(map.list_mut(), &mut source, target, &mut left)?;
                 map.settle();
             }
         }
@@ -89,51 +89,101 @@ impl Transformer for Replacements {
     }
 }
 
-fn source_value(map: &ResMap, replacement: &Replacement) -> Result<Node> {
+/// What is copied.
+struct Source {
+    value: Node,
+    /// The resource and the path that it is read from each time: what a target changes there counts for the next one.
+    /// None if it is no part of a resource, or not any more.
+    read_from: Option<(usize, Vec<String>)>,
+}
+
+impl Source {
+    fn fixed(value: Node) -> Self {
+        Self {
+            value,
+            read_from: None,
+        }
+    }
+
+    /// Reads it again, if this is the resource that it is in.
+    fn refresh(&mut self, at: usize, node: &Node) {
+        if let Some((own, path)) = &self.read_from
+            && *own == at
+        {
+            match node.lookup(path) {
+                Ok(Some(found)) => self.value = found.detached(),
+                _ => self.read_from = None,
+            }
+        }
+    }
+
+    fn is_in(&self, at: usize) -> bool {
+        self.read_from.as_ref().is_some_and(|(own, _)| *own == at)
+    }
+
+    /// What took the place of something that it was in has no part of it any more.
+    fn leave(&mut self, at: usize, replaced: &[String]) {
+        let inside = |path: &Vec<String>| path.len() > replaced.len() && path.starts_with(replaced);
+        let gone = |(own, path): &(usize, Vec<String>)| *own == at && inside(path);
+        if self.read_from.as_ref().is_some_and(gone) {
+            self.read_from = None;
+        }
+    }
+}
+
+fn source_value(map: &ResMap, replacement: &Replacement) -> Result<Source> {
     let source = match (&replacement.source_value, &replacement.source) {
         (Some(_), Some(_)) => {
             return Err(Error::new(
                 "value and resource selectors are mutually exclusive",
             ));
         }
-        (Some(value), None) => return Ok(Node::plain(value.as_str())),
+        (Some(value), None) => return Ok(Source::fixed(Node::plain(value.as_str()))),
         (None, Some(source)) => source,
         (None, None) => return Err(Error::new("replacements must specify a source")),
     };
     let selector = source.id();
-    let mut found: Option<&Resource> = None;
-    for resource in map.iter() {
+    let mut found: Option<(usize, &Resource)> = None;
+    for (at, resource) in map.iter().enumerate() {
         if ids(resource).any(|id| id.is_selected_by(&selector)) {
             if found.is_some() {
                 return Err(Error::new(format!(
                     "multiple matches for selector {source}"
                 )));
             }
-            found = Some(resource);
+            found = Some((at, resource));
         }
     }
-    let Some(resource) = found else {
+    let Some((at, resource)) = found else {
         return Err(Error::new(format!("nothing selected by {source}")));
     };
     let path = match source.field_path.as_str() {
         "" => DEFAULT_PATH,
         path => path,
     };
-    let node = resource.node.lookup(&smarter_split(path, '.'));
+    let parts = smarter_split(path, '.');
+    let node = resource.node.lookup(&parts);
     let node = node.wrap("error looking up replacement source")?;
     let Some(node) = node.filter(|it| !it.is_empty()) else {
         return Err(Error::new(format!(
             "fieldPath `{path}` is missing for replacement source {selector}"
         )));
     };
-    refine(node, source.options.as_ref())
+    let options = source
+        .options
+        .as_ref()
+        .filter(|it| !it.delimiter.is_empty());
+    match options {
+        Some(options) => refine(node, options).map(Source::fixed),
+        None => Ok(Source {
+            value: node.detached(),
+            read_from: Some((at, parts)),
+        }),
+    }
 }
 
-/// A part of the value, if options ask for one.
-fn refine(node: &Node, options: Option<&FieldOptions>) -> Result<Node> {
-    let Some(options) = options.filter(|it| !it.delimiter.is_empty()) else {
-        return Ok(node.clone());
-    };
+/// A part of the value.
+fn refine(node: &Node, options: &FieldOptions) -> Result<Node> {
     if node.kind() != Kind::Scalar {
         return Err(Error::new(
             "delimiter option can only be used with scalar nodes",
@@ -150,7 +200,7 @@ fn refine(node: &Node, options: Option<&FieldOptions>) -> Result<Node> {
             node.value()
         )));
     };
-    let mut copy = node.clone();
+    let mut copy = node.detached();
     copy.set_text(part);
     Ok(copy)
 }
@@ -159,14 +209,19 @@ fn ids(resource: &Resource) -> impl Iterator<Item = ResId> {
     std::iter::once(resource.current_id()).chain(resource.previous_ids())
 }
 
-fn apply(list: &mut [Resource], value: &Node, target: &Target, left: &mut usize) -> Result<()> {
+fn apply(
+    list: &mut [Resource],
+    source: &mut Source,
+    target: &Target,
+    left: &mut usize,
+) -> Result<()> {
     let Some(select) = &target.select else {
         return Err(Error::new("target must specify resources to select"));
     };
     let selected = Chosen::new(select)?;
     let rejected = target.reject.iter().map(Chosen::new);
     let rejected = rejected.collect::<Result<Vec<_>>>()?;
-    'all: for resource in list {
+    'all: for (at, resource) in list.iter_mut().enumerate() {
         if !selected.by_meta(&resource.node)? {
             continue;
         }
@@ -178,7 +233,7 @@ fn apply(list: &mut [Resource], value: &Node, target: &Target, left: &mut usize)
         }
         let is_rejected = |chosen: &Chosen<'_>| chosen.names_any && chosen.by_id(resource);
         if !rejected.iter().any(is_rejected) && selected.by_id(resource) {
-            copy_to(&mut resource.node, value, target, left)?;
+            copy_to(&mut resource.node, at, source, target, left)?;
         }
     }
     Ok(())
@@ -218,7 +273,13 @@ impl<'s> Chosen<'s> {
     }
 }
 
-fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> Result<()> {
+fn copy_to(
+    node: &mut Node,
+    at: usize,
+    source: &mut Source,
+    target: &Target,
+    left: &mut usize,
+) -> Result<()> {
     let default = [DEFAULT_PATH.to_owned()];
     let paths: &[String] = if target.field_paths.is_empty() {
         &default
@@ -227,11 +288,12 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> 
     };
     let options = target.options.as_ref();
     for path in paths {
-        let create = options.filter(|it| it.create).map(|_| value.kind());
+        source.refresh(at, node);
+        let create = options.filter(|it| it.create).map(|_| source.value.kind());
         let parts = smarter_split(path, '.');
-        check_depth(parts.len(), value)?;
-        if structured::set(node, value, &parts, create) {
-            pay(left, value)?;
+        check_depth(parts.len(), &source.value)?;
+        if structured::set(node, &source.value, &parts, create) {
+            pay(left, &source.value)?;
             continue;
         }
         let missing = || {
@@ -245,6 +307,14 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> 
                 quote(path)
             )
         };
+        if create.is_some() && source.is_in(at) {
+            // What is made on the way is there before the value is copied, and may be a part of it.
+            let made = node.visit_matches(&parts, create, &mut |_| Ok(()));
+            made.wrap_with(missing)?;
+            source.refresh(at, node);
+            check_depth(parts.len(), &source.value)?;
+        }
+        let value = &source.value;
         let mut problem = None;
         let count = node.visit_matches(&parts, create, &mut |field| {
             let done = pay(left, value).and_then(|()| set(field, value, options));
@@ -256,6 +326,9 @@ fn copy_to(node: &mut Node, value: &Node, target: &Target, left: &mut usize) -> 
         if count.wrap_with(missing)? == 0 {
             return Err(Error::new(missing()));
         }
+        source.leave(at, &parts);
+        // The next target may be in another resource.
+        source.refresh(at, node);
     }
     Ok(())
 }

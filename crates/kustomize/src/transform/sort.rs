@@ -1,5 +1,7 @@
 //! The order of the output.
 
+use std::cmp::Reverse;
+
 use crate::error::{Error, Result, Wrap as _};
 use crate::id::{ORDER_FIRST, ORDER_LAST, ResId};
 use crate::resmap::ResMap;
@@ -41,14 +43,14 @@ pub(crate) fn sort(map: &mut ResMap, options: &SortOptions) -> Result<()> {
     };
     map.list_mut().sort_by_cached_key(|resource| {
         let id = resource.current_id();
-        // Kubernetes' own Namespace goes before others of that kind.
-        let foreign = id.gvk.kind.as_str() == "Namespace" && !id.gvk.group.is_empty();
-        (
-            place(&id.gvk.kind),
-            foreign,
-            id.gvk.stable_string(),
-            sort_string(&id),
-        )
+        let kind_order = id.gvk.stable_string();
+        // Kubernetes' own Namespace goes before others of that kind, and its versions from the last to the first.
+        let (is_other, own, other) = match id.gvk.kind.as_str() {
+            "Namespace" if id.gvk.group.is_empty() => (false, Some(Reverse(kind_order)), None),
+            "Namespace" => (true, None, Some(kind_order)),
+            _ => (false, None, Some(kind_order)),
+        };
+        (place(&id.gvk.kind), is_other, own, other, sort_string(&id))
     });
     map.check_ids()
         .wrap("SortOrderTransformer: Failed to append to resources")

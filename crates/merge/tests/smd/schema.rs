@@ -149,7 +149,10 @@ impl Builder<'_> {
                     (fields, _) => {
                         preserve = deduced;
                         let fields = self.fields(fields, body.get("defaults"))?;
-                        Shape::Object { fields, map_type }
+                        Shape::Object {
+                            fields: fields.into(),
+                            map_type,
+                        }
                     }
                 }
             }

@@ -228,14 +228,27 @@ pub fn aggregate(errors: &[Error]) -> String {
 
 /// The same for any texts; nothing for none.
 pub fn join(texts: impl IntoIterator<Item = String>) -> String {
+    let mut all: Vec<String> = texts.into_iter().collect();
+    if let [_] = &all[..] {
+        return all.pop().unwrap_or_default();
+    }
     let mut seen = HashSet::new();
-    let all: Vec<String> = (texts.into_iter())
-        .filter(|text| seen.insert(text.clone()))
+    let once: Vec<&str> = (all.iter().map(String::as_str))
+        .filter(|text| seen.insert(*text))
         .collect();
-    match all.as_slice() {
+    match once.as_slice() {
         [] => String::new(),
-        [one] => one.clone(),
-        several => format!("[{}]", several.join(", ")),
+        [one] => (*one).to_owned(),
+        several => {
+            let length = several.iter().map(|it| it.len() + 2).sum();
+            let mut joined = String::with_capacity(length);
+            for text in several {
+                joined.push_str(if joined.is_empty() { "[" } else { ", " });
+                joined.push_str(text);
+            }
+            joined.push(']');
+            joined
+        }
     }
 }
 

@@ -98,9 +98,9 @@ fn check_ip(path: &Path, value: &str, strict: bool) -> Result<IpAddr, Error> {
     }
 }
 
-/// A field older than the strict rules; values that it already had stay valid.
-pub fn ip_for_legacy_field(path: &Path, value: &str, strict: bool, old: &[&str]) -> Vec<Error> {
-    if old.contains(&value) {
+/// A field older than the strict rules; a value that it already had stays valid.
+pub fn ip_for_legacy_field(path: &Path, value: &str, strict: bool, had: bool) -> Vec<Error> {
+    if had {
         return Vec::new();
     }
     check_ip(path, value, strict).err().into_iter().collect()
@@ -166,8 +166,8 @@ fn check_cidr(path: &Path, value: &str, strict: bool) -> Result<String, Error> {
     }
 }
 
-pub fn cidr_for_legacy_field(path: &Path, value: &str, strict: bool, old: &[&str]) -> Vec<Error> {
-    if old.contains(&value) {
+pub fn cidr_for_legacy_field(path: &Path, value: &str, strict: bool, had: bool) -> Vec<Error> {
+    if had {
         return Vec::new();
     }
     check_cidr(path, value, strict).err().into_iter().collect()

@@ -11,7 +11,7 @@ use super::{
     finalizers, generate_name_prefix, generation, is_being_deleted, items, labels, name, namespace,
     resource_version,
 };
-use crate::field::{Error, Path};
+use crate::field::{Error, ErrorList, Path};
 use crate::go::{is_print, quote_all};
 use crate::gvk::GroupVersion;
 use crate::names::{self, NameFn};
@@ -31,7 +31,7 @@ pub fn validate_object_meta(
     name_fn: NameFn,
     path: &Path,
 ) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     let prefix = generate_name_prefix(object);
     if !prefix.is_empty() {
         let wrong = name_fn(prefix, true).into_iter();
@@ -59,7 +59,7 @@ pub fn validate_object_meta(
         items(object, "managedFields"),
         &path.child("managedFields"),
     ));
-    errors
+    errors.into_vec()
 }
 
 fn wrong_namespace(object: &Value, namespaced: bool, path: &Path) -> Vec<Error> {
@@ -84,7 +84,7 @@ fn negative_generation(object: &Value, path: &Path) -> Option<Error> {
 }
 
 fn maps_and_owners(object: &Value, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     if let Some(labels) = labels(object) {
         errors.extend(validate_labels(labels, &path.child("labels")));
     }
@@ -99,12 +99,12 @@ fn maps_and_owners(object: &Value, path: &Path) -> Vec<Error> {
         owners,
         &path.child("ownerReferences"),
     ));
-    errors
+    errors.into_vec()
 }
 
 /// For what an object is to become.
 pub fn validate_object_meta_update(new: &Value, old: &Value, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     if is_being_deleted(old) {
         errors.extend(new_finalizers(new, old, &path.child("finalizers")));
     }
@@ -138,7 +138,7 @@ pub fn validate_object_meta_update(new: &Value, old: &Value, path: &Path) -> Vec
         items(new, "managedFields"),
         &path.child("managedFields"),
     ));
-    errors
+    errors.into_vec()
 }
 
 fn value_or_null<'a>(object: &'a Value, key: &str) -> &'a Value {
@@ -171,25 +171,26 @@ fn new_finalizers(new: &Value, old: &Value, path: &Path) -> Option<Error> {
 }
 
 pub fn validate_annotations(annotations: &Object, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     let mut size = 0;
     for (key, value) in annotations.iter() {
-        let wrong = names::qualified_name(&key.to_lowercase()).into_iter();
-        errors.extend(wrong.map(|it| Error::invalid(path, key, it)));
+        for wrong in names::qualified_name(&key.to_lowercase()) {
+            errors.push_with(|| Error::invalid(path, key, wrong));
+        }
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > TOTAL_ANNOTATION_SIZE_LIMIT {
         errors.push(Error::too_long(path, TOTAL_ANNOTATION_SIZE_LIMIT));
     }
-    errors
+    errors.into_vec()
 }
 
 pub fn validate_owner_references(references: &[Value], path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     let mut controller: Option<String> = None;
     for (index, reference) in references.iter().enumerate() {
         let reference = OwnerReference::from_value(reference);
-        errors.extend(validate_owner_reference(&reference, &path.index(index)));
+        validate_owner_reference(&reference, &path.index(index), &mut errors);
         if reference.controller != Some(true) {
             continue;
         }
@@ -198,31 +199,31 @@ pub fn validate_owner_references(references: &[Value], path: &Path) -> Vec<Error
             controller = Some(this);
             continue;
         };
-        let all = references
-            .iter()
-            .map(|it| OwnerReference::from_value(it).to_value());
-        let detail = format!(
-            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
-        );
-        errors.push(Error::invalid(path, all.collect::<Value>(), detail));
+        errors.push_with(|| {
+            let all = references
+                .iter()
+                .map(|it| OwnerReference::from_value(it).to_value());
+            let detail = format!(
+                "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
+            );
+            Error::invalid(path, all.collect::<Value>(), detail)
+        });
     }
-    errors
+    errors.into_vec()
 }
 
-fn validate_owner_reference(reference: &OwnerReference, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+fn validate_owner_reference(reference: &OwnerReference, path: &Path, errors: &mut ErrorList) {
     let version = GroupVersion::parse(reference.api_version);
     if reference.api_version.is_empty() {
-        errors.push(Error::required(
-            path.child("apiVersion"),
-            "must not be empty",
-        ));
+        errors.push_with(|| Error::required(path.child("apiVersion"), "must not be empty"));
     } else if !version.is_ok_and(|it| !it.version.is_empty()) {
-        errors.push(Error::invalid(
-            path.child("apiVersion"),
-            reference.api_version,
-            "must be <group>/<version> or <version>",
-        ));
+        errors.push_with(|| {
+            Error::invalid(
+                path.child("apiVersion"),
+                reference.api_version,
+                "must be <group>/<version> or <version>",
+            )
+        });
     }
     for (key, text) in [
         ("kind", reference.kind),
@@ -230,15 +231,14 @@ fn validate_owner_reference(reference: &OwnerReference, path: &Path) -> Vec<Erro
         ("uid", reference.uid),
     ] {
         if text.is_empty() {
-            errors.push(Error::required(path.child(key), "must not be empty"));
+            errors.push_with(|| Error::required(path.child(key), "must not be empty"));
         }
     }
     // Events come and go; nothing should go with them.
     if (reference.api_version, reference.kind) == ("v1", "Event") {
         let detail = "/v1, Kind=Event is disallowed from being an owner";
-        errors.push(Error::invalid(path, reference.to_value(), detail));
+        errors.push_with(|| Error::invalid(path, reference.to_value(), detail));
     }
-    errors
 }
 
 pub fn validate_finalizer_name(name: &str, path: &Path) -> Vec<Error> {
@@ -248,40 +248,42 @@ pub fn validate_finalizer_name(name: &str, path: &Path) -> Vec<Error> {
 
 pub fn validate_finalizers(object: &Value, path: &Path) -> Vec<Error> {
     let all = || finalizers(object);
-    let mut errors: Vec<Error> = all()
-        .flat_map(|it| validate_finalizer_name(it, path))
-        .collect();
+    let mut errors = ErrorList::default();
+    for name in all() {
+        for wrong in names::qualified_name(name) {
+            errors.push_with(|| Error::invalid(path, name, wrong));
+        }
+    }
     let has = |finalizer| all().any(|it| it == finalizer);
     if has(FINALIZER_ORPHAN_DEPENDENTS) && has(FINALIZER_DELETE_DEPENDENTS) {
         let detail = format!(
             "finalizer {FINALIZER_ORPHAN_DEPENDENTS} and {FINALIZER_DELETE_DEPENDENTS} cannot be both set"
         );
-        errors.push(Error::invalid(path, all().collect::<Value>(), detail));
+        errors.push_with(|| Error::invalid(path, all().collect::<Value>(), detail));
     }
-    errors
+    errors.into_vec()
 }
 
 pub fn validate_managed_fields(entries: &[Value], path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     for (index, entry) in entries.iter().enumerate() {
         let path = path.index(index);
         let text = |key| entry.get(key).and_then(Value::as_str).unwrap_or_default();
         match text("operation") {
             "Apply" | "Update" => {}
-            "" => errors.push(Error::required(
-                path.child("operation"),
-                "must not be empty",
-            )),
+            "" => {
+                errors.push_with(|| Error::required(path.child("operation"), "must not be empty"));
+            }
             other => {
                 let path = path.child("operation");
-                errors.push(Error::not_supported(path, other, ["Apply", "Update"]));
+                errors.push_with(|| Error::not_supported(path, other, ["Apply", "Update"]));
             }
         }
         match text("fieldsType") {
             "" | "FieldsV1" => {}
             other => {
                 let path = path.child("fieldsType");
-                errors.push(Error::invalid(path, other, "must be `FieldsV1`"));
+                errors.push_with(|| Error::invalid(path, other, "must be `FieldsV1`"));
             }
         }
         errors.extend(validate_field_manager(
@@ -295,20 +297,20 @@ pub fn validate_managed_fields(entries: &[Value], path: &Path) -> Vec<Error> {
             ));
         }
     }
-    errors
+    errors.into_vec()
 }
 
 pub fn validate_field_manager(manager: &str, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     if manager.len() > FIELD_MANAGER_LENGTH {
         errors.push(Error::too_long(path, FIELD_MANAGER_LENGTH));
     }
     for (at, it) in manager.char_indices().filter(|(_, it)| !is_print(*it)) {
-        let detail = format!(
-            "invalid character U+{:04X} (at position {at})",
-            u32::from(it)
-        );
-        errors.push(Error::invalid(path, manager, detail));
+        errors.push_with(|| {
+            let character = u32::from(it);
+            let detail = format!("invalid character U+{character:04X} (at position {at})");
+            Error::invalid(path, manager, detail)
+        });
     }
-    errors
+    errors.into_vec()
 }

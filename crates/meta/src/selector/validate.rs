@@ -2,7 +2,7 @@
 
 use json::{Object, Value};
 
-use crate::field::{Error, Path};
+use crate::field::{Error, ErrorList, Path};
 use crate::names;
 
 pub fn validate_label_name(name: &str, path: &Path) -> Vec<Error> {
@@ -11,14 +11,17 @@ pub fn validate_label_name(name: &str, path: &Path) -> Vec<Error> {
 }
 
 pub fn validate_labels(labels: &Object, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     for (key, value) in labels.iter() {
-        errors.extend(validate_label_name(key, path));
+        for wrong in names::qualified_name(key) {
+            errors.push_with(|| Error::invalid(path, key, wrong));
+        }
         let value = value.as_str().unwrap_or_default();
-        let wrong = names::label_value(value).into_iter();
-        errors.extend(wrong.map(|it| Error::invalid(path, value, it)));
+        for wrong in names::label_value(value) {
+            errors.push_with(|| Error::invalid(path, value, wrong));
+        }
     }
-    errors
+    errors.into_vec()
 }
 
 /// `allow_invalid_values` is for objects that were stored before values were checked.
@@ -27,51 +30,57 @@ pub fn validate_label_selector(
     allow_invalid_values: bool,
     path: &Path,
 ) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     if let Some(labels) = selector.get("matchLabels").and_then(Value::as_object) {
         errors.extend(validate_labels(labels, &path.child("matchLabels")));
     }
     let expressions = selector.get("matchExpressions").and_then(Value::as_array);
     let path = path.child("matchExpressions");
     for (index, it) in expressions.into_iter().flatten().enumerate() {
-        errors.extend(expression(it, allow_invalid_values, &path.index(index)));
+        expression(it, allow_invalid_values, &path.index(index), &mut errors);
     }
-    errors
+    errors.into_vec()
 }
 
-fn expression(it: &Value, allow_invalid_values: bool, path: &Path) -> Vec<Error> {
-    let mut errors = Vec::new();
+fn expression(it: &Value, allow_invalid_values: bool, path: &Path, errors: &mut ErrorList) {
     let text = |key| it.str_at(&[key]).unwrap_or_default();
     let values = it.get("values").and_then(Value::as_array);
     let values = values.map(Vec::as_slice).unwrap_or_default();
     let at_values = path.child("values");
     match text("operator") {
-        "In" | "NotIn" if values.is_empty() => errors.push(Error::required(
-            at_values,
-            "must be specified when `operator` is 'In' or 'NotIn'",
-        )),
-        "Exists" | "DoesNotExist" if !values.is_empty() => errors.push(Error::forbidden(
-            at_values,
-            "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-        )),
+        "In" | "NotIn" if values.is_empty() => errors.push_with(|| {
+            Error::required(
+                at_values,
+                "must be specified when `operator` is 'In' or 'NotIn'",
+            )
+        }),
+        "Exists" | "DoesNotExist" if !values.is_empty() => errors.push_with(|| {
+            Error::forbidden(
+                at_values,
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            )
+        }),
         "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-        other => errors.push(Error::invalid(
-            path.child("operator"),
-            other,
-            "not a valid selector operator",
-        )),
+        other => errors.push_with(|| {
+            Error::invalid(
+                path.child("operator"),
+                other,
+                "not a valid selector operator",
+            )
+        }),
     }
-    errors.extend(validate_label_name(text("key"), &path.child("key")));
+    for wrong in names::qualified_name(text("key")) {
+        errors.push_with(|| Error::invalid(path.child("key"), text("key"), wrong));
+    }
     if allow_invalid_values {
-        return errors;
+        return;
     }
     for (index, value) in values.iter().enumerate() {
         let value = value.as_str().unwrap_or_default();
         for wrong in names::label_value(value) {
-            errors.push(Error::invalid(at_values.index(index), value, wrong));
+            errors.push_with(|| Error::invalid(at_values.index(index), value, wrong));
         }
     }
-    errors
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use telemetry::config::{Environment, Follow};
 use telemetry::context::{TRACEPARENT, TRACESTATE, TraceContext, baggage};
 use telemetry::export::{Exporter, Queue, Report, Resource, Signal, Transport};
 use telemetry::trace::{
-    self, Describe, Description, Finished, Incoming, Outgoing, Role, Sampling, Tracer, Trust,
+    self, Attributes, Describe, Incoming, Name, Outgoing, Role, Sampling, Tracer, Trust,
 };
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -42,7 +42,7 @@ pub(crate) struct Webhook {
     address: SocketAddr,
     /// Of who signed its certificate, in PEM.
     authority: String,
-    exporter: Exporter<Finished>,
+    exporter: Exporter,
 }
 
 impl Webhook {
@@ -112,7 +112,7 @@ impl Webhook {
 }
 
 /// What takes spans in, and the thread that sends them to the collector that the file names.
-fn record(file: &Path) -> anyhow::Result<(Arc<Tracer>, Exporter<Finished>)> {
+fn record(file: &Path) -> anyhow::Result<(Arc<Tracer>, Exporter)> {
     let environment = Environment::of_process();
     let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
     let instance = std::process::id().to_string();
@@ -159,21 +159,25 @@ struct Work {
     server: Server,
 }
 
-/// What is said of a review's span when it is sent.
-#[derive(Default)]
-struct Told {
+/// What is said of a review's span.
+struct Answered {
     code: StatusCode,
 }
 
-impl Describe for Told {
-    fn describe(&self, out: &mut Description) {
-        out.name.push_str("POST /frozen");
-        out.is_error = self.code.is_server_error();
-        let mut out = out.of(Role::Server);
+impl Describe for Answered {
+    fn name(&self, out: &mut Name<'_>) {
+        out.push("POST /frozen");
+    }
+
+    fn attributes(&self, _role: Role, out: &mut Attributes<'_>) {
         out.text("http.request.method", "POST");
         out.text("http.route", "/frozen");
         let code = i64::from(self.code.as_u16());
         out.int("http.response.status_code", code);
+    }
+
+    fn is_error(&self) -> bool {
+        self.code.is_server_error()
     }
 }
 
@@ -200,7 +204,7 @@ async fn answer(
         }
     }
     let code = response.status();
-    traced.finish(|it| *it = Told { code });
+    traced.finish(|| Answered { code });
     Ok(response)
 }
 

@@ -22,12 +22,13 @@ pub(super) struct Beyond {
     /// Build again whenever a file that was read changes
     #[arg(long, conflicts_with = "explain")]
     pub(super) watch: bool,
-    /// Print what differs from the last build with this flag, from a file, or from a server (by your kubectl)
-    #[arg(long, value_name = "last|server|FILE", num_args = 0..=1, require_equals = true, default_missing_value = "last")]
+    /// Print what differs from the last build with this flag, from a file, or from a server (by your kubectl); values of
+    /// Secrets are masked
+    #[arg(long, value_name = "last|server|FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(super) diff: Option<String>,
-    /// Print which file, patch or transformer set a field: Deployment/web:spec.replicas
+    /// Print which file, patch or transformer set a field: Deployment/web:spec.replicas; may be given several times
     #[arg(long, value_name = "KIND/NAME[:FIELD]", conflicts_with = "diff")]
-    pub(super) explain: Option<String>,
+    pub(super) explain: Vec<String>,
     /// After an error, name the file and line it came from; always so on a terminal
     #[arg(long)]
     pub(super) locate_errors: bool,

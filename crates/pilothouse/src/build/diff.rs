@@ -1,14 +1,24 @@
-//! What is different from another output, resource by resource.
+//! What is different from another output, resource by resource. Values of Secrets are masked, and never kept.
 
 mod lines;
+mod secrets;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use json::Value;
+
+use self::secrets::Digests;
 use super::beyond::user_directory;
+
+/// The first line of a build that is kept. What begins otherwise may hold values of Secrets.
+const HEADER: &str =
+    "# Kept by `pilothouse build --diff`; digests stand for the values of Secrets.\n";
 
 /// What an output is compared with.
 pub(super) enum Other {
@@ -16,6 +26,30 @@ pub(super) enum Other {
     Last(PathBuf),
     File(PathBuf),
     Server,
+}
+
+/// `--diff FILE` without a `=`: the file is no directory to build.
+pub(super) fn find_file(
+    flag: &mut Option<String>,
+    directories: &mut Vec<String>,
+) -> Result<(), String> {
+    let Some(value) = flag.as_mut().filter(|it| it.is_empty()) else {
+        return Ok(());
+    };
+    let files: Vec<usize> = (0..directories.len())
+        .filter(|at| Path::new(&directories[*at]).is_file())
+        .collect();
+    match files[..] {
+        [file] => *value = directories.remove(file),
+        _ if directories.len() > 1 => {
+            let words = directories.join(" or ");
+            return Err(format!(
+                "{words}: which of them is to be built? --diff takes its value behind a '=', as in --diff=server"
+            ));
+        }
+        _ => "last".clone_into(value),
+    }
+    Ok(())
 }
 
 impl Other {
@@ -45,30 +79,84 @@ impl Other {
     pub(super) fn compare(&self, output: &[u8]) -> Result<bool, String> {
         match self {
             Self::Last(path) => {
-                let before = std::fs::read(path).ok();
-                keep(path, output)?;
+                let directory = path.parent().unwrap_or(path);
+                make_private(directory)?;
+                let digests = Digests::open(&directory.join("key"))?;
+                let kept = std::fs::read(path).ok();
+                // A version before this one kept the values themselves.
+                let is_old = kept
+                    .as_ref()
+                    .is_some_and(|it| !it.starts_with(HEADER.as_bytes()));
+                drop_old(directory);
+                let before = kept.map(|it| documents(&it, &path.display().to_string()));
+                let mut before = before.transpose()?;
+                for document in before.iter_mut().flatten().filter(|_| is_old) {
+                    document.digest(&digests);
+                }
+                let mut after = documents(output, "the build")?;
+                for document in &mut after {
+                    document.digest(&digests);
+                }
+                keep(path, &after)?;
                 let Some(before) = before else {
                     eprintln!("kept; the next build is compared with this one");
                     return Ok(false);
                 };
-                print(&before, output)
+                print(before, after)
             }
             Self::File(path) => {
-                let before = std::fs::read(path);
-                let before = before.map_err(|error| format!("{}: {error}", path.display()))?;
-                print(&before, output)
+                let name = path.display().to_string();
+                let before = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
+                print(documents(&before, &name)?, documents(output, "the build")?)
             }
             Self::Server => by_kubectl(output),
         }
     }
 }
 
-fn keep(path: &Path, output: &[u8]) -> Result<(), String> {
-    let fail = |error: std::io::Error| format!("{}: {error}", path.display());
-    std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(fail)?;
+/// A directory for its owner alone, also if it was there before.
+fn make_private(directory: &Path) -> Result<(), String> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .and_then(|()| std::fs::set_permissions(directory, Permissions::from_mode(0o700)))
+        .map_err(|error| format!("{}: {error}", directory.display()))
+}
+
+/// A new file for its owner alone.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+/// Builds that an older version kept with the values of Secrets are gone.
+fn drop_old(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_kept = path.extension().is_some_and(|it| it == "yaml");
+        if is_kept && std::fs::read(&path).is_ok_and(|it| !it.starts_with(HEADER.as_bytes())) {
+            _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn keep(path: &Path, documents: &[Document]) -> Result<(), String> {
+    let mut text = HEADER.to_owned();
+    for (at, document) in documents.iter().enumerate() {
+        text.push_str(if at > 0 { "---\n" } else { "" });
+        text.push_str(&document.text);
+    }
     let new = path.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&new, output).map_err(fail)?;
-    std::fs::rename(&new, path).map_err(fail)
+    // What a process of the same number left behind.
+    _ = std::fs::remove_file(&new);
+    private_file(&new)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&new, path))
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// kubectl asks the server what would become of each resource.
@@ -91,12 +179,8 @@ fn by_kubectl(output: &[u8]) -> Result<bool, String> {
     }
 }
 
-fn print(before: &[u8], after: &[u8]) -> Result<bool, String> {
-    let (before, after) = (
-        String::from_utf8_lossy(before),
-        String::from_utf8_lossy(after),
-    );
-    let text = between(&before, &after);
+fn print(before: Vec<Document>, after: Vec<Document>) -> Result<bool, String> {
+    let text = between(before, after);
     let mut out = std::io::stdout();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
@@ -104,57 +188,109 @@ fn print(before: &[u8], after: &[u8]) -> Result<bool, String> {
     Ok(!text.is_empty())
 }
 
-/// A unified diff, in the order of the new output; what is gone comes last.
-fn between(before: &str, after: &str) -> String {
-    let (before, after) = (documents(before), documents(after));
-    let same: HashSet<&str> = {
-        let old: HashSet<&str> = before.iter().copied().collect();
-        after
-            .iter()
-            .copied()
-            .filter(|it| old.contains(it))
-            .collect()
-    };
-    let changed = |all: &[&'_ str]| -> Vec<(String, String)> {
-        let changed = all.iter().filter(|it| !same.contains(*it));
-        changed.map(|it| (name(it), (*it).to_owned())).collect()
-    };
-    let (old, new) = (changed(&before), changed(&after));
-    let mut by_name: HashMap<&str, &str> =
-        old.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    let mut out = String::new();
-    let mut add = |name: &str, old: Option<&str>, new: Option<&str>| {
-        let side = |text: Option<&str>| text.map_or("/dev/null", |_| name).to_owned();
-        _ = writeln!(out, "--- {}\n+++ {}", side(old), side(new));
-        lines::unified(&mut out, old.unwrap_or(""), new.unwrap_or(""));
-    };
-    for (name, text) in &new {
-        add(name, by_name.remove(name.as_str()), Some(text));
+/// One object of an output.
+#[derive(Clone, Debug)]
+struct Document {
+    name: String,
+    text: String,
+    /// If it is a Secret.
+    secret: Option<Value>,
+}
+
+impl Document {
+    fn new(object: Value, text: String) -> Self {
+        Self {
+            name: name(&object),
+            text,
+            secret: secrets::is_secret(&object).then_some(object),
+        }
     }
-    for (name, text) in &old {
-        if by_name.contains_key(name.as_str()) {
-            add(name, Some(text), None);
+
+    fn digest(&mut self, digests: &Digests) {
+        if let Some(secret) = &mut self.secret {
+            digests.apply(secret);
+            self.text = yaml::value_to_string(secret);
+        }
+    }
+}
+
+/// A unified diff, in the order of the new output; what is gone comes last.
+fn between(before: Vec<Document>, after: Vec<Document>) -> String {
+    let mut by_name: HashMap<String, Document> = HashMap::new();
+    let mut order = Vec::new();
+    for document in before {
+        order.push(document.name.clone());
+        by_name.insert(document.name.clone(), document);
+    }
+    let mut out = String::new();
+    for document in after {
+        let old = by_name.remove(&document.name);
+        add(&mut out, old, Some(document));
+    }
+    for name in order {
+        if let Some(old) = by_name.remove(&name) {
+            add(&mut out, Some(old), None);
         }
     }
     out
 }
 
-fn documents(text: &str) -> Vec<&str> {
+fn add(out: &mut String, mut old: Option<Document>, mut new: Option<Document>) {
+    let texts = [&old, &new].map(|it| it.as_ref().map(|it| it.text.as_str()));
+    if texts[0] == texts[1] {
+        return;
+    }
+    let mut secrets = [&mut old, &mut new].map(|it| it.as_mut().and_then(|it| it.secret.as_mut()));
+    let [before, after] = &mut secrets;
+    secrets::mask(before.as_deref_mut(), after.as_deref_mut());
+    for document in [&mut old, &mut new].into_iter().flatten() {
+        if let Some(secret) = &document.secret {
+            document.text = yaml::value_to_string(secret);
+        }
+    }
+    let side = |it: &Option<Document>| {
+        it.as_ref()
+            .map_or("/dev/null".to_owned(), |it| it.name.clone())
+    };
+    let text = |it: &Option<Document>| it.as_ref().map_or_else(String::new, |it| it.text.clone());
+    let mut hunks = String::new();
+    lines::unified(&mut hunks, &text(&old), &text(&new));
+    if !hunks.is_empty() {
+        _ = writeln!(out, "--- {}\n+++ {}", side(&old), side(&new));
+        out.push_str(&hunks);
+    }
+}
+
+/// The objects of a text, those of lists one by one. What cannot be read cannot be masked, and so is an error.
+fn documents(bytes: &[u8], name: &str) -> Result<Vec<Document>, String> {
     let mut all = Vec::new();
-    let mut rest = text.strip_prefix("---\n").unwrap_or(text);
-    while let Some(at) = rest.find("\n---\n") {
-        all.push(&rest[..=at]);
-        rest = &rest[at + 5..];
+    for document in yaml::split_documents(bytes) {
+        let value = yaml::to_json(document).map_err(|error| format!("{name}: {error}"))?;
+        if value == Value::Null {
+            continue;
+        }
+        let is_list = value
+            .str_at(&["kind"])
+            .is_some_and(|it| it.ends_with("List"));
+        match value.get("items").and_then(Value::as_array) {
+            Some(items) if is_list => {
+                let items = items.iter().cloned();
+                all.extend(items.map(|it| Document::new(it.clone(), yaml::value_to_string(&it))));
+            }
+            _ => {
+                let text = String::from_utf8_lossy(document);
+                let text = text.strip_prefix(HEADER).unwrap_or(&text);
+                let text = text.strip_prefix("---\n").unwrap_or(text);
+                let end = if text.ends_with('\n') { "" } else { "\n" };
+                all.push(Document::new(value, format!("{text}{end}")));
+            }
+        }
     }
-    if !rest.trim().is_empty() {
-        all.push(rest);
-    }
-    all
+    Ok(all)
 }
 
 /// What a document is about.
-fn name(document: &str) -> String {
-    let value = yaml::to_json(document.as_bytes()).unwrap_or_default();
+fn name(value: &Value) -> String {
     let at = |path: &[&str]| value.str_at(path).unwrap_or_default().to_owned();
     let parts = [
         at(&["apiVersion"]),
@@ -180,7 +316,8 @@ mod tests {
     fn only_what_differs_is_shown() {
         let before = [doc("a", 1), doc("b", 1), doc("gone", 1)].join("---\n");
         let after = [doc("new", 1), doc("a", 1), doc("b", 2)].join("---\n");
-        let text = between(&before, &after);
+        let read = |text: &str| documents(text.as_bytes(), "a").expect("documents");
+        let text = between(read(&before), read(&after));
         let heads: Vec<&str> = text.lines().filter(|it| it.starts_with("+++ ")).collect();
         assert_eq!(
             heads,
@@ -189,6 +326,6 @@ mod tests {
         );
         let b = "--- apps/v1/D/b\n+++ apps/v1/D/b\n@@ -3,4 +3,4 @@\n metadata:\n   name: b\n spec:\n-  replicas: 1\n+  replicas: 2\n";
         assert!(text.contains(b), "{text}");
-        assert_eq!(between(&after, &after), "");
+        assert_eq!(between(read(&after), read(&after)), "");
     }
 }

@@ -103,7 +103,7 @@ impl Proxies {
         let Some(path) = &self.requestheader_client_ca_file else {
             ensure!(
                 headers == RequestHeader::default(),
-                "--requestheader-* take a --requestheader-client-ca-file: without it no proxy is believed"
+                "--requestheader-* take a --requestheader-client-ca-file: they tell how the proxies of that authority name users"
             );
             return Ok(());
         };

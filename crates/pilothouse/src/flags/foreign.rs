@@ -12,7 +12,20 @@ pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
     };
     let name = flag.trim_start_matches('-').split('=').next();
     let name = name.unwrap_or_default().to_owned();
-    if let Some(hint) = hint(&name) {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let usage = usage.unwrap_or_default();
+    // What clap guesses from the flags so far is one that has nothing to do with the mistake.
+    if let Some((command, _)) = usage.split_once(" --") {
+        let plain = format!("{command} [OPTIONS]");
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(plain.into()));
+    }
+    if usage.contains("pilothouse storage ") && name.starts_with("etcd-") {
+        error.remove(ContextKind::SuggestedArg);
+        let tip = "this is about the store in --data-dir; data in etcd is etcd's own to check and back up: \
+                   `etcdctl endpoint status`, `etcdctl snapshot save FILE`";
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    } else if let Some(hint) = hint(&name) {
         error.remove(ContextKind::SuggestedArg);
         let tip = format!("kube-apiserver's '--{name}' is not here: {hint}");
         error.insert(
@@ -67,7 +80,6 @@ const HINTS: &[(&str, &str)] = &[
     ("enable-aggregator-routing", "other API servers cannot be aggregated yet"),
     ("enable-garbage-collector", "use --controllers '*,-garbage-collector-controller' to switch it off"),
     ("enable-logs-handler", LEAVE_OUT),
-    ("enable-priority-and-fairness", "leave it out: --max-requests-inflight and --max-mutating-requests-inflight hold"),
     ("encryption-provider-config*", "data is not encrypted by the server yet: keep it on an encrypted disk"),
     ("endpoint-reconciler-type", "leave it out, or --controllers '*,-kubernetes-service-controller'"),
     ("etcd-*", "of etcd's flags there are --etcd-servers, --etcd-prefix, --etcd-cafile, --etcd-certfile and --etcd-keyfile"),

@@ -1,13 +1,16 @@
 //! From options to the parts of a server.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use admission::Setup;
 use anyhow::{Context, anyhow};
 use apiserver::authenticate::{Authentication, FrontProxies};
 use apiserver::documents::Documents;
 use apiserver::follow::Learners;
+use apiserver::local::Local;
 use apiserver::metrics::Decisions;
 use apiserver::pipeline::Config;
 use apiserver::tls::ClientAuthority;
@@ -19,11 +22,15 @@ use auth::token_cache::TokenCache;
 use auth::{Authorizer, Union};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use telemetry::logs::{self, Field, SERVER};
 use tokio::net::TcpListener;
 
 use super::Options;
 use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
 use crate::pki;
+
+/// Between two tries to set up the cluster while the store takes no writes.
+const BOOTSTRAP_PAUSE: Duration = Duration::from_secs(2);
 
 /// The port for other programs' spans, and whether it is without TLS.
 pub(super) async fn otlp_listener(
@@ -149,7 +156,7 @@ pub(super) fn config(
                 },
                 bootstrap_tokens: options.bootstrap_tokens,
                 anonymous: options.anonymous,
-                cache: TokenCache::new(10, 4096),
+                cache: TokenCache::new(10, 4096).context("a secret for the token cache")?,
             },
         },
         authorizer: authorizer.clone(),
@@ -242,7 +249,61 @@ pub(super) fn rewrite(options: &Options, address: SocketAddr) -> Box<dyn Fn(&Cer
     Box::new(move |shown| {
         let Some(path) = &path else { return };
         let trust = Trust::in_certificate(local(address), &shown.certificate);
-        // The admin can still start the server anew.
-        let _ = admin(&files, &trust).and_then(|text| pki::secret(path, &text));
+        let kept = admin(&files, &trust).and_then(|text| pki::keep_secret(path, &text));
+        if let Err(error) = kept {
+            stale_kubeconfig(&error);
+        }
     })
+}
+
+/// A kubeconfig that cannot be replaced is no reason not to serve: with a full disk reads go on.
+pub(super) fn keep_kubeconfig(path: &Path, text: &str) -> anyhow::Result<()> {
+    let kept = pki::keep_secret(path, text);
+    match kept {
+        Err(error) if path.exists() => stale_kubeconfig(&error),
+        kept => kept?,
+    }
+    Ok(())
+}
+
+fn stale_kubeconfig(error: &anyhow::Error) {
+    let why = format!("{error:#}");
+    let text = "The admin's kubeconfig could not be renewed and is out of date";
+    logs::error(&SERVER, text, &[("err", Field::Text(&why))]);
+}
+
+/// Makes the objects that every cluster has, and has the server be ready. Where the store takes no writes, that is done
+/// as soon as it does.
+pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
+    // Boxed: it holds all that a write holds, and is needed once.
+    let done = Box::pin(controllers::bootstrap::run(client)).await;
+    let api = client.api();
+    let Err(status) = done else {
+        api.set_ready();
+        return Ok(());
+    };
+    anyhow::ensure!(
+        api.store.stats().1.refusing.is_some(),
+        "set up the cluster: {status}"
+    );
+    let why = status.to_string();
+    let text = "The cluster is not set up, the server is not ready: the store takes no writes";
+    logs::error(&SERVER, text, &[("err", Field::Text(&why))]);
+    tokio::spawn({
+        let client = client.clone();
+        async move {
+            let api = client.api();
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(BOOTSTRAP_PAUSE) => {}
+                    () = api.stopping() => return,
+                }
+                if Box::pin(controllers::bootstrap::run(&client)).await.is_ok() {
+                    api.set_ready();
+                    return logs::info(&SERVER, "The cluster is set up, the server is ready", &[]);
+                }
+            }
+        }
+    });
+    Ok(())
 }

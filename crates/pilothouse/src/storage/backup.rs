@@ -78,12 +78,46 @@ fn publish(partial: &Path, file: &Path) -> anyhow::Result<backup::Summary> {
     Ok(summary)
 }
 
+/// Directories that are not there yet: a restore that fails leaves none of them behind.
+struct Made<'a> {
+    directory: &'a Directory,
+    store: bool,
+    data: bool,
+}
+
+impl<'a> Made<'a> {
+    fn since(directory: &'a Directory) -> Self {
+        Self {
+            directory,
+            store: !directory.store().exists(),
+            data: !directory.data_dir.exists(),
+        }
+    }
+
+    /// Best effort: what went wrong before is what is told.
+    fn remove(&self) {
+        if self.store {
+            let _ = std::fs::remove_dir_all(self.directory.store());
+        }
+        if self.data {
+            // Only if nothing else is in it.
+            let _ = std::fs::remove_dir(&self.directory.data_dir);
+        }
+    }
+}
+
 pub(super) fn restore(directory: &Directory, file: &Path, skip: u64) -> anyhow::Result<()> {
     let input = File::open(file).with_context(|| format!("open {}", file.display()))?;
     let mut input = BufReader::with_capacity(1 << 20, input);
-    let disk = Arc::new(DirDisk::lock(&directory.store())?);
+    let made = Made::since(directory);
     let name = file.display().to_string();
-    let summary = backup::restore(&mut input, &name, disk, skip, &Options::default())?;
+    let restored = DirDisk::lock(&directory.store()).and_then(|disk| {
+        backup::restore(&mut input, &name, Arc::new(disk), skip, &Options::default())
+    });
+    if restored.is_err() {
+        made.remove();
+    }
+    let summary = restored?;
     println!(
         "restored {} keys at revision {} into {}",
         summary.keys,

@@ -19,6 +19,7 @@ async fn said(server: &Server, method: &str, path: &str, media: &str, body: &str
     (code, text)
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn patches_in_every_shape() {
     let server = Server::start().await;
@@ -117,6 +118,7 @@ async fn patches_in_every_shape() {
     assert_eq!(answer, (404, "configmaps \"none\" not found".into()));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_bodies_call_themselves() {
     let server = with_things().await;
@@ -172,6 +174,7 @@ async fn what_bodies_call_themselves() {
     );
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn paths_below_and_beside_custom_resources() {
     let server = with_things().await;
@@ -223,6 +226,7 @@ async fn paths_below_and_beside_custom_resources() {
     assert_eq!(generation, Some(Value::from(2)));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn pairs_and_profiles_that_do_not_fit_are_told_of() {
     let server = Server::start().await;
@@ -259,6 +263,7 @@ async fn pairs_and_profiles_that_do_not_fit_are_told_of() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_new_objects_keep() {
     let server = Server::start().await;

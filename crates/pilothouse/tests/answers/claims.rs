@@ -30,6 +30,7 @@ async fn grant(admin: &Local, name: &str, resources: &[&str], verbs: &[&str]) {
     admin.create(&bindings, &binding).await.unwrap();
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_driver_tells_of_its_devices_and_binds_nothing() {
     let server = Server::start().await;
@@ -73,6 +74,7 @@ async fn a_driver_tells_of_its_devices_and_binds_nothing() {
     driver.merge_patch(&path, &devices).await.unwrap();
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn the_claims_of_a_pod_are_kept_by_who_does_not_know_them() {
     let server = Server::start().await;

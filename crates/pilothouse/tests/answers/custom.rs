@@ -53,6 +53,7 @@ pub(crate) async fn with_things() -> Server {
     server
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn things_are_scaled() {
     let server = with_things().await;
@@ -90,6 +91,7 @@ async fn things_are_scaled() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn things_stay_what_they_are() {
     let server = with_things().await;
@@ -134,6 +136,7 @@ async fn things_stay_what_they_are() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn finalizers_that_may_be_anybodys() {
     let server = with_things().await;
@@ -169,6 +172,7 @@ async fn finalizers_that_may_be_anybodys() {
     assert_eq!((code, warnings), (200, Vec::new()));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn versions_of_definitions() {
     let server = Server::start().await;
@@ -213,6 +217,7 @@ fn with_parts() -> Value {
 }
 
 /// Objects in objects are objects, whichever way they come.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn things_have_parts() {
     let server = Server::start().await;
@@ -233,6 +238,7 @@ async fn things_have_parts() {
 }
 
 /// Their kinds are nobody's types: protobuf has no form of them.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn things_are_text() {
     let server = with_things().await;
@@ -247,6 +253,7 @@ async fn things_are_text() {
 }
 
 /// Each version knows its own fields: what comes from another has no more, and what rests has its defaults.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn things_have_the_fields_of_their_version() {
     let server = Server::start().await;

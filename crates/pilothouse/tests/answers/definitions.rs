@@ -5,6 +5,7 @@ use testkit::server::Server;
 
 use super::refused;
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn definitions_are_looked_at() {
     let server = Server::start().await;
@@ -67,6 +68,7 @@ fn condition<'a>(definition: &'a Value, kind: &str) -> [&'a str; 3] {
     ["status", "reason", "message"].map(|it| found.str_at(&[it]).unwrap_or_default())
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn groups_of_the_community_need_its_approval() {
     let server = Server::start().await;
@@ -119,6 +121,7 @@ async fn groups_of_the_community_need_its_approval() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn authorities_that_cannot_be_read() {
     let server = Server::start().await;
@@ -159,6 +162,7 @@ async fn authorities_that_cannot_be_read() {
 }
 
 /// Else whoever may define kinds could take over the server's own.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn the_servers_own_versions_cannot_be_shadowed() {
     let server = Server::start().await;

@@ -19,6 +19,7 @@ async fn delete(local: &Local, path: &str) -> Value {
     local.delete(path, &Value::Null).await.unwrap()
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_a_delete_answers() {
     let server = Server::start().await;
@@ -39,6 +40,7 @@ async fn what_a_delete_answers() {
 }
 
 /// Whoever watches sees a pod's time come before it is gone.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_pod_that_goes_at_once() {
     let server = Server::start().await;
@@ -61,6 +63,7 @@ async fn a_pod_that_goes_at_once() {
 }
 
 /// A kubelet tells how a pod ends while it does.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn the_status_of_a_pod_that_goes() {
     let server = Server::start().await;
@@ -83,6 +86,7 @@ async fn the_status_of_a_pod_that_goes() {
 }
 
 /// What is not gone yet is accepted, for whoever asks so.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_waits_for_its_dependents() {
     let server = Server::start().await;

@@ -111,6 +111,7 @@ async fn past(server: &Server) -> String {
     )
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn the_same_lists_at_once_are_the_same_bytes() {
     let server = with_many().await;
@@ -136,6 +137,7 @@ async fn the_same_lists_at_once_are_the_same_bytes() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn lists_that_differ_share_nothing() {
     let server = with_many().await;
@@ -240,6 +242,7 @@ async fn lists_that_differ_share_nothing() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_list_is_of_one_state_whatever_is_written_meanwhile() {
     let server = with_many().await;
@@ -273,6 +276,7 @@ async fn a_list_is_of_one_state_whatever_is_written_meanwhile() {
 }
 
 /// The memory of what a fast one has taken is used again; a slow one makes what it needs.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn nobody_waits_for_a_slow_one_nor_does_it_lose_anything() {
     let server = with_many().await;

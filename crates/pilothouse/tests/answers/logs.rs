@@ -5,6 +5,7 @@ use testkit::server::Server;
 
 use super::{JSON, send};
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn of_a_pod_that_nothing_runs() {
     let server = Server::start().await;

@@ -6,6 +6,7 @@ use auth::User;
 use http_body_util::BodyExt as _;
 use testkit::server::Server;
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn to_people_and_to_programs() {
     let server = Server::start().await;

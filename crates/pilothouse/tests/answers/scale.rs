@@ -8,6 +8,7 @@ use json::json;
 use testkit::server::Server;
 
 /// The manager of a Scale's replicas is that of the object's.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_scale_is_owned() {
     let server = Server::start().await;

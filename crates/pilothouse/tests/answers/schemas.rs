@@ -49,6 +49,7 @@ async fn redefine(server: &Server, versions: Value) {
     local.api().learn().await.unwrap();
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_rests_has_the_defaults_of_the_version_it_rests_in() {
     let asked = json!({"mine": (given("asked")), "theirs": (text()), "late": (text())});
@@ -86,6 +87,7 @@ async fn what_rests_has_the_defaults_of_the_version_it_rests_in() {
     assert_eq!(found.get("spec"), Some(&all));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_status_is_judged_alone() {
     let server = serve(&json!([(version("v1", true, &json!({"a": (text())})))])).await;
@@ -101,6 +103,7 @@ async fn a_status_is_judged_alone() {
     refused(local.merge_patch(&status, &number(15)).await, 422, wrong);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn lists_that_were_wrong_may_stay_so() {
     let list = |keys: Value| {
@@ -123,6 +126,7 @@ async fn lists_that_were_wrong_may_stay_so() {
     refused(new, 422, wrong);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn who_watches_begins_anew_with_another_definition() {
     let versions = json!([(version("v1", true, &json!({"a": (text())})))]);
@@ -147,6 +151,7 @@ async fn who_watches_begins_anew_with_another_definition() {
     assert!(end.expect("the watch ends").is_none());
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn null_is_what_the_schema_says() {
     let inner = |nullable: bool| {
@@ -176,6 +181,7 @@ async fn null_is_what_the_schema_says() {
     }
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn metadata_of_embedded_objects() {
     let embedded = json!({"inner": {

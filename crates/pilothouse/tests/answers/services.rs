@@ -17,6 +17,7 @@ fn service(name: &str, spec: &Value) -> Value {
     json!({"metadata": {"name": name}, "spec": all})
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn services_are_given_what_there_is() {
     let server = Server::start().await;
@@ -77,6 +78,7 @@ async fn services_are_given_what_there_is() {
     refused(again, 500, text);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn services_keep_what_they_were_given() {
     let server = Server::start().await;
@@ -105,6 +107,7 @@ async fn services_keep_what_they_were_given() {
     assert_eq!(ip(&kept), Some(json!("None")));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn services_give_back_what_they_no_longer_want() {
     let server = Server::start().await;

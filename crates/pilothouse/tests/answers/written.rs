@@ -13,6 +13,7 @@ fn message(body: &Value) -> &str {
     body.str_at(&["message"]).unwrap_or_default()
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_is_applied_where_nothing_is() {
     let server = Server::start().await;
@@ -48,6 +49,7 @@ async fn what_is_applied_where_nothing_is() {
     assert_eq!(server.local().get(claims).await.unwrap_err().code, 404);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn patches_that_say_too_much() {
     let server = Server::start().await;
@@ -80,6 +82,7 @@ async fn patches_that_say_too_much() {
     assert_eq!((code, warnings), (200, want.map(str::to_owned).into()));
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn what_an_update_cannot_say() {
     let server = Server::start().await;
@@ -101,6 +104,7 @@ async fn what_an_update_cannot_say() {
     assert_eq!(bare.at(&["metadata", "managedFields"]), None);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn owners_are_named_once() {
     let server = Server::start().await;
@@ -122,6 +126,7 @@ async fn owners_are_named_once() {
     );
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn lists_and_pages_of_a_version() {
     // Nobody else makes any.
@@ -160,6 +165,7 @@ async fn lists_and_pages_of_a_version() {
     assert_eq!(remaining.and_then(Value::as_i64), i64::try_from(left).ok());
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn questions_are_answered_in_a_dry_run_too() {
     let server = Server::start().await;
@@ -175,6 +181,7 @@ async fn questions_are_answered_in_a_dry_run_too() {
     refused(local.create(path, &elsewhere).await, 400, text);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn told_once() {
     let server = Server::start().await;
@@ -191,6 +198,7 @@ async fn told_once() {
 }
 
 /// What is added to an object does not make it too large.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn large_objects_have_no_managers() {
     let server = Server::start().await;
@@ -218,6 +226,7 @@ async fn large_objects_have_no_managers() {
     assert_eq!(code, 413);
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn versions_that_are_none_are_no_versions() {
     let server = Server::start().await;
@@ -228,6 +237,7 @@ async fn versions_that_are_none_are_no_versions() {
 }
 
 /// All change it, nobody names a version: nobody is refused.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn patches_wait_for_each_other() {
     let server = Server::start().await;
@@ -249,6 +259,7 @@ async fn patches_wait_for_each_other() {
 }
 
 /// In the order in which upstream comes upon them.
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn fields_that_nobody_knows() {
     let server = Server::start().await;
@@ -281,6 +292,7 @@ async fn fields_that_nobody_knows() {
     );
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn nothing_is_exported() {
     let server = Server::start().await;

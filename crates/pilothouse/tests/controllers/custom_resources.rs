@@ -1,6 +1,7 @@
 use super::cluster::{Cluster, DEFINITIONS, condition, definition, owner};
 use json::json;
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_definition_goes_after_its_objects_and_takes_their_dependents_along() {
     let cluster = Cluster::start().await;
@@ -54,6 +55,7 @@ async fn a_definition_goes_after_its_objects_and_takes_their_dependents_along() 
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_name_is_free_again_when_its_definition_is_gone() {
     let cluster = Cluster::start().await;
@@ -89,6 +91,7 @@ async fn a_name_is_free_again_when_its_definition_is_gone() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn objects_that_nobody_is_served_go_with_their_definition() {
     let cluster = Cluster::start().await;

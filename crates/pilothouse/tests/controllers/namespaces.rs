@@ -1,6 +1,7 @@
 use super::cluster::{Cluster, DEFINITIONS, condition, definition};
 use json::json;
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_namespace_takes_its_content_along() {
     let cluster = Cluster::start().await;
@@ -33,6 +34,7 @@ async fn a_namespace_takes_its_content_along() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn content_with_finalizers_holds_the_namespace_until_it_is_released() {
     let cluster = Cluster::start().await;
@@ -94,6 +96,7 @@ async fn content_with_finalizers_holds_the_namespace_until_it_is_released() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_finalizer_of_others_on_the_namespace_outlives_its_content() {
     let cluster = Cluster::start().await;

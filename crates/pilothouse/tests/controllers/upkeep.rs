@@ -2,6 +2,7 @@ use super::cluster::{Cluster, condition};
 use controllers::Selection;
 use json::{Value, json};
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn every_namespace_has_its_account_and_the_authority_to_trust() {
     let cluster = Cluster::start().await;
@@ -25,6 +26,7 @@ async fn every_namespace_has_its_account_and_the_authority_to_trust() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn aggregated_roles_follow_their_parts() {
     let cluster = Cluster::start().await;
@@ -72,6 +74,7 @@ async fn aggregated_roles_follow_their_parts() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn a_cluster_starts_with_what_others_expect() {
     let cluster = Cluster::start().await;
@@ -119,6 +122,7 @@ async fn a_cluster_starts_with_what_others_expect() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn the_service_of_the_server_comes_back() {
     let cluster = Cluster::start().await;
@@ -132,6 +136,7 @@ async fn the_service_of_the_server_comes_back() {
     cluster.stop().await;
 }
 
+#[testkit::requires(test_store)]
 #[tokio::test]
 async fn controllers_can_be_left_out() {
     let selection = Selection::parse(["*", "-serviceaccount"]).expect("known names");

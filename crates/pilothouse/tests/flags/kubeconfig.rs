@@ -49,6 +49,22 @@ fn the_admin_and_others_get_in() {
     let joe = Client::new(&kubeconfig(&server, &["--user", "joe", "--expires", "1h"]));
     assert_eq!(joe.whoami().unwrap().0, "joe");
 
+    // What a shell makes is for everybody to read: that is said.
+    let shared = server.place().join("shared.kubeconfig");
+    for (mode, warned) in [(0o644, true), (0o600, false)] {
+        let file = fs::File::create(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).unwrap();
+        let mut command = pilothouse();
+        command
+            .args(["kubeconfig", "--data-dir"])
+            .arg(server.data());
+        let output = command.stdout(file).output().unwrap();
+        assert!(output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains("others can read"), warned, "{said}");
+        assert_eq!(fs::read_to_string(&shared).unwrap(), admin);
+    }
+
     let elsewhere = kubeconfig(&server, &["--server", "https://kube.example.org:443"]);
     assert!(
         elsewhere.contains("server: https://kube.example.org:443\n"),

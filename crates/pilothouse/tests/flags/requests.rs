@@ -12,31 +12,28 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const MAP: &str = r#"{"metadata":{"name":"late"}}"#;
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
+/// One that takes its time holds neither a seat nor a place.
 #[test]
-fn more_writers_than_places_are_told_to_come_back() {
-    let server = Program::serve(&["--max-mutating-requests-inflight", "1"]);
-    let client = server.admin();
-    let mut first = client.begin_post(MAPS, MAP.len());
-    let refused = client
-        .send("POST", MAPS, r#"{"metadata":{"name":"b"}}"#)
-        .expect(429);
-    assert!(
-        refused.head.to_ascii_lowercase().contains("retry-after: 1"),
-        "{}",
-        refused.head
-    );
-    // Readers have places of their own.
-    client.get(MAPS).expect(200);
-    first.write_all(MAP.as_bytes()).unwrap();
-    finish(&mut first).unwrap().expect(201);
-    client
-        .send("POST", MAPS, r#"{"metadata":{"name":"b"}}"#)
-        .expect(201);
+fn a_slow_writer_keeps_nobody_waiting() {
+    for limit in [
+        "--enable-priority-and-fairness",
+        "--enable-priority-and-fairness=false",
+    ] {
+        let server = Program::serve(&[limit, "--max-mutating-requests-inflight", "1"]);
+        let client = server.admin();
+        let mut first = client.begin_post(MAPS, MAP.len());
+        client
+            .send("POST", MAPS, r#"{"metadata":{"name":"b"}}"#)
+            .expect(201);
+        first.write_all(MAP.as_bytes()).unwrap();
+        finish(&mut first).unwrap().expect(201);
+    }
 }
 
 #[test]
 fn zero_is_no_limit() {
     let flags = [
+        "--enable-priority-and-fairness=false",
         "--max-mutating-requests-inflight=0",
         "--max-requests-inflight=0",
     ];
@@ -230,4 +227,21 @@ async fn clients_of_http2_are_sent_away_now_and_then() {
     }
     let ended = tokio::time::timeout(std::time::Duration::from_secs(60), connection).await;
     assert!(ended.is_ok(), "the connection goes on");
+}
+
+#[test]
+fn metrics_are_protobuf_for_who_asks_for_it() {
+    let server = Program::serve::<&str>(&[]);
+    let kind = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+    let admin = server.admin();
+    admin.get("/api/v1/namespaces").expect(200);
+    let text = admin.get("/metrics").expect(200);
+    assert!(text.body.starts_with("# HELP "), "{}", text.head);
+    let asking = server.admin().with_headers(&format!("Accept: {kind}\r\n"));
+    let answer = asking.get("/metrics").expect(200);
+    let head = answer.head.to_ascii_lowercase();
+    let expected = "content-type: application/vnd.google.protobuf; proto=io.prometheus.client.metricfamily; encoding=delimited";
+    assert!(head.contains(expected), "{head}");
+    assert!(answer.body.contains("apiserver_request_duration_seconds"));
+    assert!(!answer.body.contains("# HELP"));
 }

@@ -20,6 +20,10 @@ fn versions() {
             .str_at(&["kubernetes"])
             .is_some_and(|it| it.starts_with("v1.37."))
     );
+    for key in ["commit", "commitDate"] {
+        let text = version.str_at(&[key]).unwrap();
+        assert!(!text.is_empty() && !text.contains(' '), "{said}");
+    }
     let (_, said) = run(&["version", "-o", "yaml"]);
     assert_eq!(yaml::to_json(said.as_bytes()).unwrap(), version);
     let (ok, said) = run(&["version", "-o", "xml"]);
@@ -84,7 +88,16 @@ fn typos_and_foreign_flags_get_a_hint() {
         let (ok, said) = run(&["serve", "--ephemeral", flag]);
         assert!(!ok && said.contains("unexpected argument"), "{said}");
         assert!(said.contains("tip:") && said.contains(expected), "{said}");
+        assert!(
+            said.contains("\nUsage: pilothouse serve [OPTIONS]\n"),
+            "{said}"
+        );
     }
+    let (ok, said) = run(&["storage", "stats", "--etcd-servers", "http://127.0.0.1:1"]);
+    assert!(!ok && said.contains("etcdctl snapshot save"), "{said}");
+    let (_, said) = run(&["--help"]);
+    let (_, commands) = said.split_once("\nCommands:\n").unwrap();
+    assert!(commands.trim_start().starts_with("serve "), "{said}");
     let (ok, said) = run(&["srve"]);
     assert!(!ok && said.contains("serve"), "{said}");
 }
@@ -131,8 +144,9 @@ fn the_first_lines_say_what_to_type() {
         ),
         "stop it with Ctrl-C".to_owned(),
     ];
-    assert!(lines[0].contains("storage at ") && lines[1].starts_with("serving https://127.0.0.1:"));
-    assert_eq!(lines[2..], expected);
+    assert!(lines[0].contains("storage at ") && lines[1].starts_with("stored and not enforced"));
+    assert!(lines[2].starts_with("serving https://127.0.0.1:"));
+    assert_eq!(lines[3..], expected);
 }
 
 #[test]

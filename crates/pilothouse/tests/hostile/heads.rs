@@ -32,6 +32,31 @@ async fn what_is_not_http_costs_nothing() {
     client.lives();
 }
 
+/// A proxy that knows lines by CRLF only would have seen one request here, with a strange header.
+#[tokio::test]
+async fn lines_end_with_crlf() {
+    let client = Client::start().await;
+    for request in [
+        "GET /livez HTTP/1.1\nHost: x\n\n",
+        "GET /livez HTTP/1.1\r\nHost: x\nConnection: close\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: x\r\nX: y\n\nGET /version HTTP/1.1\r\nHost: x\r\n\r\n",
+    ] {
+        let answer = client.raw(request.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{request:?}: {answer}");
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            1,
+            "{request:?}: {answer}"
+        );
+    }
+    // The first is answered, the second ends the connection.
+    let second = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /livez HTTP/1.1\nHost: x\n\n";
+    let answer = client.raw(second.as_bytes());
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 1, "{answer}");
+    assert_eq!(answer.matches("HTTP/1.1 400 ").count(), 1, "{answer}");
+    client.lives();
+}
+
 /// By the codes and in the words of Go's server.
 #[tokio::test]
 async fn heads_that_go_no_further() {

@@ -2,11 +2,14 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use crate::{says, server};
+use testkit::server::Server;
 
+use crate::says;
+
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn asks_what_one_may() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     assert_eq!(server.ok("auth can-i create pods"), "yes\n");
     let no = server.kubectl(&["auth", "can-i", "create", "pods", "--as", "bob"]);
     assert_eq!((no.code, &*no.stdout), (1, "no\n"));
@@ -33,9 +36,10 @@ async fn asks_what_one_may() {
     assert_eq!(server.ok("get pods --as bob -o name"), "");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn reconciles_roles() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let role = |verbs: &str| {
         format!(
             "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {{name: r, namespace: default}}\n\
@@ -54,9 +58,10 @@ async fn reconciles_roles() {
     says(&verbs, &["get", "list"]);
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn uses_a_service_account() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.ok("create serviceaccount robot");
     let token = server.ok("create token robot --duration=10m");
     let token = token.trim();
@@ -103,9 +108,10 @@ async fn uses_a_service_account() {
     says(&wrong.err(), &["You must be logged in to the server"]);
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn goes_through_a_proxy() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let mut proxy = server.kubectl_running(&["proxy", "--port=0"]);
     let mut out = BufReader::new(proxy.0.stdout.take().expect("a pipe"));
     let mut line = String::new();
@@ -124,9 +130,10 @@ async fn goes_through_a_proxy() {
     says(&pods.ok(), &["namespace/default", "namespace/kube-system"]);
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn says_so_without_a_server() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let said = server
         .kubectl(&[
             "--kubeconfig=/dev/null",

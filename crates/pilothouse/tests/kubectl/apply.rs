@@ -1,10 +1,13 @@
 //! Declaring: create, apply in both ways, diff, replace, edit.
 
-use crate::{says, server, web};
+use testkit::server::Server;
 
+use crate::{says, web};
+
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn creates() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     assert_eq!(server.ok("create namespace one"), "namespace/one created\n");
     assert_eq!(
         server.err("create namespace one"),
@@ -62,9 +65,10 @@ async fn creates() {
     server.err("get configmap dry -n one");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn applies_as_clients_do() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     assert_eq!(
         server.apply(&web("nginx:1.25", 2)),
         "deployment.apps/web created\n"
@@ -93,9 +97,10 @@ async fn applies_as_clients_do() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn applies_on_the_server() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let apply = |manager: &str, replicas, more: &[&str]| {
         let manager = format!("--field-manager={manager}");
         let mut call = vec!["apply", "--server-side", &manager, "-f", "-"];
@@ -125,9 +130,10 @@ async fn applies_on_the_server() {
     assert_eq!(owners, "first second");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn refuses_what_is_wrong() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let bad = web("nginx", 2).replace("replicas: 2", "replicas: 2\n  bogus: 1");
     let said = server.kubectl_with(&["apply", "-f", "-"], &bad).err();
     says(
@@ -160,9 +166,10 @@ async fn refuses_what_is_wrong() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn shows_the_difference() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx:1.25", 2));
     let same = server.kubectl_with(&["diff", "-f", "-"], &web("nginx:1.25", 2));
     assert_eq!((same.code, &*same.stdout), (0, ""));
@@ -183,9 +190,10 @@ async fn shows_the_difference() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn replaces() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b}\n";
     let said = server.kubectl_with(&["replace", "-f", "-"], manifest).err();
     says(
@@ -215,9 +223,10 @@ async fn replaces() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn edits() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {colour: red}\n");
     let mut edit = server.kubectl_command(&["edit", "configmap", "c"]);
     edit.env("KUBE_EDITOR", "sed -i s/red/blue/");

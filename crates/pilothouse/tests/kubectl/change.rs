@@ -1,10 +1,13 @@
 //! Changing what is there: patch, label, scale, set, roll out, wait.
 
-use crate::{says, server, web};
+use testkit::server::Server;
 
+use crate::{says, web};
+
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn patches_in_three_ways() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx:1.25", 2));
     let image = "get deploy web -o 'jsonpath={.spec.template.spec.containers[*].image}'";
     // Lists are merged by name ...
@@ -30,9 +33,10 @@ async fn patches_in_three_ways() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn labels_and_annotates() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.ok("create cm c");
     assert_eq!(server.ok("label cm c a=b"), "configmap/c labeled\n");
     says(
@@ -61,9 +65,10 @@ async fn labels_and_annotates() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn scales() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx", 2));
     assert_eq!(
         server.ok("scale deploy web --replicas=4"),
@@ -91,9 +96,10 @@ async fn scales() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn sets_parts() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx:1.25", 1));
     assert_eq!(
         server.ok("set image deploy/web web=nginx:1.26"),
@@ -121,9 +127,10 @@ async fn sets_parts() {
 }
 
 /// A controller's part is played by the test: the `ReplicaSet`s are given.
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn rolls_back() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx:2", 1));
     server.ok("annotate deploy web deployment.kubernetes.io/revision=2");
     let uid = server.ok("get deploy web -o jsonpath={.metadata.uid}");
@@ -191,9 +198,10 @@ spec:
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn waits() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(&web("nginx", 1));
     says(
         &server.err("wait deploy/web --for=condition=Available --timeout=1s"),

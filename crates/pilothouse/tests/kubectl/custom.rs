@@ -1,6 +1,8 @@
 //! Kinds that users bring.
 
-use crate::{says, server};
+use testkit::server::Server;
+
+use crate::says;
 
 const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -31,9 +33,10 @@ spec:
 const WIDGET: &str =
     "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n";
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn serves_custom_kinds() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(DEFINITION);
     server.ok("wait crd/widgets.example.com --for=condition=Established --timeout=10s");
     assert_eq!(server.apply(WIDGET), "widget.example.com/w created\n");
@@ -58,9 +61,10 @@ async fn serves_custom_kinds() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn judges_custom_objects() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(DEFINITION);
     server.ok("wait crd/widgets.example.com --for=condition=Established --timeout=10s");
     let apply = |manifest: &str| {
@@ -92,9 +96,10 @@ async fn judges_custom_objects() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn judges_definitions() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let create = |manifest: &str| server.kubectl_with(&["create", "-f", "-"], manifest).err();
     says(
         &create(&DEFINITION.replace("default: red", "default: green")),

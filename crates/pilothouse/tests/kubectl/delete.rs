@@ -1,10 +1,13 @@
 //! Deleting: cascades, finalizers, selectors.
 
-use crate::{says, server, web};
+use testkit::server::Server;
 
+use crate::{says, web};
+
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn deletes() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     for name in ["a", "b", "c"] {
         server.ok(&format!("create cm {name}"));
     }
@@ -26,9 +29,10 @@ async fn deletes() {
     assert_eq!(server.ok("delete cm a --ignore-not-found"), "");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn waits_for_finalizers() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, finalizers: [example.com/hold]}\n",
     );
@@ -48,9 +52,10 @@ async fn waits_for_finalizers() {
     server.err("get cm c");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn cascades() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     for (how, survives) in [
         ("orphan", true),
         ("background", false),
@@ -78,9 +83,10 @@ metadata:
     }
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn forces_a_pod_away() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.ok("run pod --image=busybox");
     says(
         &server.ok("delete pod pod --grace-period=0 --force"),

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use crate::{says, server, web};
+use testkit::server::Server;
+
+use crate::{says, web};
 
 const POD: &str = "apiVersion: v1
 kind: Pod
@@ -16,9 +18,10 @@ metadata: {name: two, labels: {tier: back}}
 spec: {containers: [{name: c, image: redis}, {name: d, image: busybox}]}
 ";
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn gets_in_every_output() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(POD);
     let table = server.ok("get pods");
     says(&table, &["NAME", "READY", "STATUS", "RESTARTS", "AGE"]);
@@ -57,9 +60,10 @@ async fn gets_in_every_output() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn selects_and_sorts() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(POD);
     assert_eq!(server.ok("get pods -l tier=front -o name"), "pod/one\n");
     assert_eq!(
@@ -92,9 +96,10 @@ async fn selects_and_sorts() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn says_what_is_not_there() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     assert_eq!(
         server.err("get pod nope"),
         "Error from server (NotFound): pods \"nope\" not found\n"
@@ -111,9 +116,10 @@ async fn says_what_is_not_there() {
     assert_eq!(server.ok("get pods --ignore-not-found nope"), "");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn watches() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     let mut watching = server.kubectl_running(&["get", "cm", "-w", "-o", "name", "-l", "seen"]);
     let out = watching.0.stdout.take().expect("a pipe");
     let mut lines = BufReader::new(out).lines();
@@ -124,9 +130,10 @@ async fn watches() {
     assert_eq!(lines.next().unwrap().unwrap(), "configmap/first");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn describes() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(POD);
     server.apply(&web("nginx:1.25", 2));
     server.ok("expose deployment web --port=80");
@@ -176,9 +183,10 @@ async fn describes() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn knows_what_there_is() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     says(
         &server.ok("api-resources"),
         &[

@@ -1,6 +1,8 @@
 //! Nodes as objects, and what needs a node where there is none.
 
-use crate::{says, server};
+use testkit::server::Server;
+
+use crate::says;
 
 const NODE: &str = "apiVersion: v1
 kind: Node
@@ -8,9 +10,10 @@ metadata: {name: n1}
 spec: {podCIDR: 10.1.0.0/24}
 ";
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn keeps_nodes() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(NODE);
     assert_eq!(server.ok("cordon n1"), "node/n1 cordoned\n");
     says(
@@ -39,9 +42,10 @@ async fn keeps_nodes() {
 }
 
 /// What a scheduler does.
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn binds_pods_to_nodes() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(NODE);
     server.ok("run pod --image=busybox");
     let binding = r#"{"apiVersion":"v1","kind":"Binding","metadata":{"name":"pod"},"target":{"kind":"Node","name":"n1"}}"#;
@@ -59,9 +63,10 @@ async fn binds_pods_to_nodes() {
     );
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn has_no_way_to_pods() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.ok("run pod --image=busybox");
     // Nothing is written where nothing runs.
     assert_eq!(server.ok("logs pod"), "");
@@ -84,9 +89,10 @@ async fn has_no_way_to_pods() {
     server.err("port-forward pod/pod 0:80");
 }
 
+#[testkit::requires(kubectl)]
 #[tokio::test]
 async fn shows_events() {
-    let Some(server) = server().await else { return };
+    let server = Server::start().await;
     server.apply(
         "apiVersion: v1
 kind: Event

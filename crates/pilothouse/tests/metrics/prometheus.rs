@@ -38,29 +38,16 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
 ];
 
-fn program(name: &str) -> Option<Command> {
+/// `$PROMETHEUS` or `$PROMTOOL`, or what is in the path.
+fn program(name: &str) -> Command {
     let variable = std::env::var_os(name.to_ascii_uppercase());
-    let command = || Command::new(variable.as_deref().unwrap_or(name.as_ref()));
-    let found = command()
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if found.is_err() {
-        eprintln!(
-            "skipped: no {name} in PATH (Debian: apt install prometheus, or set ${})",
-            name.to_ascii_uppercase()
-        );
-        return None;
-    }
-    Some(command())
+    Command::new(variable.unwrap_or_else(|| name.into()))
 }
 
+#[testkit::requires(promtool)]
 #[tokio::test]
 async fn promtool_finds_no_fault_but_with_kubernetes_own_names() {
-    let Some(mut promtool) = program("promtool") else {
-        return;
-    };
+    let mut promtool = program("promtool");
     let server = Server::start().await;
     super::work(&server).await;
     let text = super::text(&server).await;
@@ -114,11 +101,10 @@ groups:
     expr: apiserver_client_certificate_expiration_seconds_count{job="apiserver"} > 0 and on (job) histogram_quantile(0.01, sum without (namespace) (rate(apiserver_client_certificate_expiration_seconds_bucket{job="apiserver"}[5m]))) < 604800
 "#;
 
+#[testkit::requires(prometheus)]
 #[tokio::test]
 async fn prometheus_scrapes_and_evaluates_rules() {
-    let Some(prometheus) = program("prometheus") else {
-        return;
-    };
+    let prometheus = program("prometheus");
     let server = Server::start().await;
     super::work(&server).await;
     let directory = server.directory().to_owned();

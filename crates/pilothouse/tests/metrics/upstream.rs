@@ -8,16 +8,12 @@ use crate::parse::Family;
 
 pub(crate) struct Upstream(BTreeMap<String, Value>);
 
-/// None, and a line that says so, if the list is not here.
-pub(crate) fn read() -> Option<Upstream> {
+pub(crate) fn read() -> Upstream {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../../shared/data/kubernetes-metrics.yaml"
     );
-    let Ok(text) = std::fs::read(path) else {
-        eprintln!("skipped: Kubernetes' list of its metrics is not here");
-        return None;
-    };
+    let text = std::fs::read(path).expect("Kubernetes' list of its metrics");
     let all = yaml::to_json(&text).expect("the list is YAML");
     let all = all.as_array().expect("a list").iter();
     let all = all.map(|it| {
@@ -26,7 +22,7 @@ pub(crate) fn read() -> Option<Upstream> {
         let name: Vec<_> = parts.into_iter().flatten().collect();
         (name.join("_"), it.clone())
     });
-    Some(Upstream(all.collect()))
+    Upstream(all.collect())
 }
 
 impl Upstream {
@@ -43,6 +39,8 @@ impl Upstream {
         };
         let kind = match theirs.str_at(&["type"]) {
             Some("Custom") => "gauge".to_owned(),
+            // How it is kept; what is shown is a histogram.
+            Some("TimingRatioHistogram") => "histogram".to_owned(),
             kind => kind.expect("a type").to_ascii_lowercase(),
         };
         assert_eq!(family.kind, kind, "{name}");
@@ -59,6 +57,9 @@ impl Upstream {
         let texts = list("labels")
             .iter()
             .map(|it| it.as_str().expect("a label").to_owned());
+        let fixed = theirs.get("constLabels").and_then(Value::as_object);
+        let fixed = fixed.into_iter().flat_map(json::Object::keys);
+        let texts = texts.chain(fixed.map(ToString::to_string));
         assert_eq!(*labels, texts.collect::<BTreeSet<_>>(), "{name}");
         let number = |text: &str| text.parse::<f64>().expect("a bound");
         let ours: Vec<f64> = family.buckets.iter().map(|it| number(it)).collect();

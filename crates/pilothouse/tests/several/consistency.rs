@@ -11,11 +11,10 @@ fn value(map: &Value) -> &str {
     map.str_at(&["data", "k"]).unwrap_or_default()
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn what_one_was_answered_the_others_know() {
-    let Some(nodes) = Nodes::start(3).await else {
-        return;
-    };
+    let nodes = Nodes::start(3).await;
     let mut watch = nodes
         .client(2)
         .watch(&format!("{MAPS}?watch=true&resourceVersion=0"))
@@ -77,11 +76,10 @@ async fn what_one_was_answered_the_others_know() {
     }
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn what_the_servers_learn_from_objects_holds_on_all_at_once() {
-    let Some(nodes) = Nodes::start(3).await else {
-        return;
-    };
+    let nodes = Nodes::start(3).await;
     for round in 0..6 {
         let [one, two, three] = [0, 1, 2].map(|at| nodes.client(round + at));
         let name = format!("n-{round}");
@@ -150,11 +148,10 @@ async fn what_the_servers_learn_from_objects_holds_on_all_at_once() {
     }
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_change_of_a_definition_reaches_all() {
-    let Some(nodes) = Nodes::start(2).await else {
-        return;
-    };
+    let nodes = Nodes::start(2).await;
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let definition = json!({
         "metadata": {"name": "things.example.com"},

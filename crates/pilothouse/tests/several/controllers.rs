@@ -45,11 +45,10 @@ async fn a_namespace_ends(nodes: &Nodes, name: &str) {
     until_gone(client, &path).await;
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn one_server_runs_the_controllers_and_another_takes_over() {
-    let Some(mut nodes) = Nodes::with(3, quick).await else {
-        return;
-    };
+    let mut nodes = Nodes::with(3, quick).await;
     let all = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
     until(nodes.client(0), SLICE, |it| addresses(it) == all).await;
     let held = until(nodes.client(1), LEASE, |it| !holder(it).is_empty()).await;

@@ -34,13 +34,12 @@ pub(super) struct Node {
 }
 
 impl Nodes {
-    /// `None` where there is no etcd.
-    pub(super) async fn start(count: usize) -> Option<Self> {
+    pub(super) async fn start(count: usize) -> Self {
         Self::with(count, |_| {}).await
     }
 
-    pub(super) async fn with(count: usize, change: fn(&mut Options)) -> Option<Self> {
-        let etcd = Arc::new(Cluster::find()?.start());
+    pub(super) async fn with(count: usize, change: fn(&mut Options)) -> Self {
+        let etcd = Arc::new(Cluster::find().start());
         let names = ServingNames::new("cluster.local", &[]);
         let mut nodes = Self {
             all: Vec::new(),
@@ -54,7 +53,7 @@ impl Nodes {
             let server = started.await.expect("no panic");
             nodes.all.push(Node::new(runtime, identity, server));
         }
-        Some(nodes)
+        nodes
     }
 
     fn launch(&mut self, change: fn(&mut Options)) -> (Runtime, String, JoinHandle<Server>) {

@@ -279,13 +279,11 @@ with tracer.start_as_current_span("outer") as outer:
 provider.shutdown()
 "#;
 
+#[testkit::requires(python_otlp_exporters)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn opentelemetry_for_python_is_understood() {
     let modules = "opentelemetry.sdk.trace, opentelemetry.exporter.otlp.proto.grpc, opentelemetry.exporter.otlp.proto.http";
-    let how = "pip install opentelemetry-sdk opentelemetry-exporter-otlp";
-    let Some(python) = testkit::python::with(modules, how) else {
-        return;
-    };
+    let python = testkit::python::with(modules);
     let (world, _recent, address) = world(true).await;
     let run = tokio::task::spawn_blocking(move || {
         let mut command = Command::new(python);

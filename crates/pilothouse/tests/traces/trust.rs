@@ -90,6 +90,7 @@ async fn strangers() {
         trusted: false,
         known: None,
         proxy: None,
+        memory: std::sync::Arc::default(),
     };
     recorded(&world);
     let headers = [SAMPLED, ("authorization", "Bearer wrong")];

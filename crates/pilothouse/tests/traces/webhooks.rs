@@ -9,7 +9,7 @@ use testkit::proxy::Proxy;
 
 use crate::hook::{self, Hook};
 use crate::registered::{self, webhook};
-use crate::{ALL, World, admin, ask, everything, named, recorded, world};
+use crate::{ALL, World, admin, ask, caller, everything, named, recorded, world};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -190,10 +190,15 @@ async fn proxies() {
     assert_eq!(proxy.asked().len(), 1);
 }
 
-/// There is no queue: who finds no place is refused, and the trace says where. Who goes away meanwhile leaves one, too.
+/// Who finds no seat is refused, and the trace says where. Who goes away meanwhile leaves one, too.
 #[tokio::test]
 async fn no_place() {
-    let world = World::with(|options| options.settings.max_mutating_requests_inflight = 1).await;
+    let world = World::with(|options| {
+        options.settings.max_requests_inflight = 0;
+        options.settings.max_mutating_requests_inflight = 1;
+        options.modes = vec![auth::authorizer::Mode::AlwaysAllow];
+    })
+    .await;
     let tracer = &world.server.api.tracer;
     tracer.set(Some(Sampling { per_million: ALL }));
     let hook = Hook::start(|_, _| hook::Reply::Silence).await;
@@ -201,8 +206,8 @@ async fn no_place() {
     recorded(&world);
     let map = json!({"metadata": {"name": "m"}});
     let json = [("content-type", "application/json")];
-    let admin = admin();
-    let create = || ask(&world, &admin, (Method::POST, MAPS), &json, &map);
+    let jane = caller("jane", &["system:authenticated"]);
+    let create = || ask(&world, &jane, (Method::POST, MAPS), &json, &map);
     let refused = async {
         while hook.asked().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;

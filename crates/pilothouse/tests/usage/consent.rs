@@ -7,7 +7,7 @@ use testkit::receiver::{Receiver, otlp};
 
 use crate::user::{PROGRAM, User};
 
-const NOTICE: &str = "To help improve kustomize performance, we collect anonymized usage data. You may choose to opt out of this collection\nby running the following command:\n    kustomize config set KUSTOMIZE_EXPORT_METRICS=none\n";
+const NOTICE: &str = "Builds count which kustomization fields are used: names of fields and how often, none of your data.\n";
 
 fn user_with(receiver: &Receiver) -> User {
     let mut user = User::new();
@@ -22,6 +22,11 @@ fn the_first_run_tells_and_the_second_sends() {
     let user = user_with(&receiver);
     let first = user.run_on_terminal(&["build", "app"]);
     assert!(first.stderr.starts_with(NOTICE), "{}", first.stderr);
+    let to = format!(
+        "sent to {}",
+        "otlp, set by OTEL_EXPORTER_OTLP_ENDPOINT in the environment."
+    );
+    assert!(first.stderr.contains(&to), "{}", first.stderr);
     assert_eq!(first.code, Some(0));
     let sent = user.run(&["usage", "send"]);
     assert_eq!(sent.stdout, "nothing waits\n", "the first run left nothing");
@@ -43,6 +48,8 @@ fn without_an_endpoint_nothing_leaves() {
     user.write_app();
     let first = user.run_on_terminal(&["build", "app"]);
     assert!(first.stderr.starts_with(NOTICE), "{}", first.stderr);
+    let here = "They stay on this machine, and are sent only to an endpoint that somebody sets. None is set.\n";
+    assert!(first.stderr.contains(here), "{}", first.stderr);
     user.run_on_terminal(&["build", "app"]);
     let shown = user.run_on_terminal(&["usage", "show"]);
     assert!(shown.stdout.contains("configMapGenerator.literals"));
@@ -69,6 +76,7 @@ fn whoever_opts_out_is_left_alone() {
         let state = user.run(&["config", "get"]).stdout;
         assert!(state.starts_with("recording: off\n"), "{state}");
         assert!(state.contains(name), "{state}");
+        assert!(!state.contains("To switch it off"), "{state}");
         let sent = user.run(&["usage", "send"]).stdout;
         assert!(sent.starts_with("nothing is sent: "), "{sent}");
     }
@@ -99,11 +107,24 @@ fn the_words_of_the_notice_work() {
     let user = user_with(&receiver);
     let kustomize = user.home.join("kustomize");
     std::os::unix::fs::symlink(PROGRAM, &kustomize).expect("a link");
-    let line = NOTICE.lines().nth(2).expect("a command");
-    let words: Vec<_> = line.split_whitespace().skip(1).collect();
+    // As it was called, so it is named.
+    for (arguments, name) in [
+        (&["build", "app"][..], "pilothouse"),
+        (&["kustomize", "build", "app"], "pilothouse kustomize"),
+    ] {
+        let other = user_with(&receiver);
+        let told = other.run_on_terminal(arguments).stderr;
+        let line = format!("    {name} config set KUSTOMIZE_EXPORT_METRICS=none\n");
+        assert!(told.ends_with(&line), "{told}");
+    }
+    let words = ["config", "set", "KUSTOMIZE_EXPORT_METRICS", "none"];
     let done = user.run_program(&kustomize, &words);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stdout.starts_with("recording: off\n"));
+    let on = "To switch it on: kustomize config unset KUSTOMIZE_EXPORT_METRICS\n";
+    assert!(done.stdout.ends_with(on), "{}", done.stdout);
+    let words = ["config", "set", "KUSTOMIZE_EXPORT_METRICS=none"];
+    assert_eq!(user.run_program(&kustomize, &words).stdout, done.stdout);
     user.run_program(&kustomize, &["build", "app"]);
     let get = ["config", "get", "KUSTOMIZE_EXPORT_METRICS"];
     assert_eq!(user.run(&get).stdout, "none\n");

@@ -21,26 +21,14 @@ impl Drop for Sink {
 }
 
 impl Sink {
-    fn start() -> Option<Self> {
+    fn start() -> Self {
         let script =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/tools/otlp_sink.py");
-        let modules = [
-            "-c",
-            "import grpc, opentelemetry.proto.collector.metrics.v1.metrics_service_pb2_grpc",
-        ];
-        let python = Command::new("python3")
-            .args(modules)
-            .stderr(Stdio::null())
-            .status();
-        if !script.is_file() || !python.is_ok_and(|it| it.success()) {
-            println!(
-                "skipped: no OTLP sink; it needs shared/tools/otlp_sink.py and `pip install grpcio opentelemetry-proto`"
-            );
-            return None;
-        }
+        let modules = "grpc, opentelemetry.proto.collector.metrics.v1.metrics_service_pb2_grpc";
+        let python = testkit::python::with(modules);
         let directory = tempfile::tempdir().expect("a directory of our own");
         let path = |name| directory.path().join(name);
-        let child = Command::new("python3")
+        let child = Command::new(python)
             .arg(script)
             .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .arg("--out")
@@ -50,7 +38,7 @@ impl Sink {
             .stderr(Stdio::null())
             .spawn()
             .expect("python3 starts");
-        Some(Self { child, directory })
+        Self { child, directory }
     }
 
     /// The content of a file, once it is there and whole.
@@ -70,9 +58,10 @@ impl Sink {
     }
 }
 
+#[testkit::requires(otlp_sink, python_otlp_messages)]
 #[test]
 fn a_collector_of_another_hand_understands() {
-    let Some(sink) = Sink::start() else { return };
+    let sink = Sink::start();
     let ready = sink.read("ready", |it| it.ends_with('\n'));
     let port = |name: &str| {
         let mut parts = ready.split_whitespace();

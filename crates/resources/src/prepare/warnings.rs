@@ -1,6 +1,7 @@
 //! Things an object may say but better should not. The texts are what `kubectl` shows after `Warning:`.
 
 mod definitions;
+mod list;
 mod paths;
 mod pod;
 mod webhooks;
@@ -14,15 +15,16 @@ use meta::names;
 
 use crate::read::{Read, annotation};
 use crate::validate::{STATIC_NAMES, STATIC_SUFFIX};
+use list::Warnings;
 pub(crate) use pod::template;
 
 /// What is said of a new object before it is prepared.
 pub fn before_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all = Warnings::default();
     if let ("", "Pod") = (group, kind) {
         pod::armor(object, &mut all);
     }
-    all
+    all.into_vec()
 }
 
 /// A certificate and its key, in base64: that they belong together is for others to say.
@@ -34,12 +36,12 @@ pub fn key_pair<'a>(group: &str, kind: &str, object: &'a Value) -> Option<(&'a s
 }
 
 pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all = Warnings::default();
     let name = object.text("metadata.name");
     if let ("", "Pod") = (group, kind) {
         dns_label(name, "the Pod's hostname", &mut all);
         pod::pod(object, &mut all);
-        return all;
+        return all.into_vec();
     }
     let named = matches!(
         (group, kind),
@@ -64,10 +66,10 @@ pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
     }
     mountable(group, kind, object, None, &mut all);
     both(group, kind, object, &mut all);
-    all
+    all.into_vec()
 }
 
-fn mountable(group: &str, kind: &str, object: &Value, old: Option<&Value>, all: &mut Vec<String>) {
+fn mountable(group: &str, kind: &str, object: &Value, old: Option<&Value>, all: &mut Warnings) {
     let key = "kubernetes.io/enforce-mountable-secrets";
     if (group, kind) == ("", "ServiceAccount")
         && annotation(object, key).is_some()
@@ -81,9 +83,9 @@ fn mountable(group: &str, kind: &str, object: &Value, old: Option<&Value>, all: 
 
 /// `new` has been prepared: a template is looked at only where the generation counted up.
 pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all = Warnings::default();
     if (group, kind) == ("", "Pod") {
-        return all;
+        return Vec::new();
     }
     if new.int("metadata.generation") != old.int("metadata.generation") {
         of_template(group, kind, new, &mut all);
@@ -104,10 +106,10 @@ pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<Strin
     }
     mountable(group, kind, new, Some(old), &mut all);
     both(group, kind, new, &mut all);
-    all
+    all.into_vec()
 }
 
-fn of_template(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
+fn of_template(group: &str, kind: &str, object: &Value, all: &mut Warnings) {
     let path = match (group, kind) {
         ("", "ReplicationController")
         | ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") => "spec.template",
@@ -131,7 +133,7 @@ fn of_template(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn many_indexes(spec: Option<&Value>, path: &str, all: &mut Vec<String>) {
+fn many_indexes(spec: Option<&Value>, path: &str, all: &mut Warnings) {
     let Some(spec) = spec else { return };
     if spec.text("completionMode") == "Indexed"
         && spec.int("completions") > 100_000
@@ -145,7 +147,7 @@ fn many_indexes(spec: Option<&Value>, path: &str, all: &mut Vec<String>) {
 }
 
 /// What is said on create and on update alike.
-fn both(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
+fn both(group: &str, kind: &str, object: &Value, all: &mut Warnings) {
     match (group, kind) {
         ("", "Service") => service(object, all),
         ("", "Node") => {
@@ -210,7 +212,7 @@ fn both(group: &str, kind: &str, object: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn service(service: &Value, all: &mut Vec<String>) {
+fn service(service: &Value, all: &mut Warnings) {
     const HINTS: &str = "service.kubernetes.io/topology-aware-hints";
     const MODE: &str = "service.kubernetes.io/topology-mode";
     if annotation(service, HINTS).is_some() {
@@ -273,18 +275,18 @@ fn service(service: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn class_by_annotation(object: &Value, all: &mut Vec<String>) {
+fn class_by_annotation(object: &Value, all: &mut Warnings) {
     let text = "deprecated since v1.8; use \"storageClassName\" attribute instead";
     by_annotation(object, "volume.beta.kubernetes.io/storage-class", text, all);
 }
 
-fn by_annotation(object: &Value, key: &str, text: &str, all: &mut Vec<String>) {
+fn by_annotation(object: &Value, key: &str, text: &str, all: &mut Warnings) {
     if annotation(object, key).is_some() {
         all.push(format!("metadata.annotations[{key}]: {text}"));
     }
 }
 
-fn volume(volume: &Value, all: &mut Vec<String>) {
+fn volume(volume: &Value, all: &mut Warnings) {
     class_by_annotation(volume, all);
     let text = "deprecated since v1.31; use \"mountOptions\" attribute instead";
     by_annotation(volume, "volume.beta.kubernetes.io/mount-options", text, all);
@@ -315,7 +317,7 @@ fn volume(volume: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn dns_label(name: &str, used_in: &str, all: &mut Vec<String>) {
+fn dns_label(name: &str, used_in: &str, all: &mut Warnings) {
     let wrong = names::dns1123_label(name);
     if !wrong.is_empty() {
         all.push(format!(
@@ -327,6 +329,6 @@ fn dns_label(name: &str, used_in: &str, all: &mut Vec<String>) {
 }
 
 /// An address in a form that was once taken and may mean different things to different readers.
-fn address(path: &str, text: &str, all: &mut Vec<String>) {
+fn address(path: &str, text: &str, all: &mut Warnings) {
     all.extend(names::ip_warnings(&Path::new(path), text));
 }

@@ -5,6 +5,7 @@ use meta::names;
 
 use super::errors::Errors;
 use super::field::Field;
+use super::seen::{Key, Seen};
 
 pub(super) fn is_kubernetes_signer(name: &str) -> bool {
     let host = name.split('/').next().unwrap_or_default();
@@ -78,7 +79,7 @@ pub(super) mod requests {
 
     use json::Value;
 
-    use super::{Errors, Field, signer_name};
+    use super::{Errors, Field, Key, Seen, signer_name};
     use crate::validate::diff::diff;
     use crate::validate::field::text;
     use crate::validate::object_meta::{self, Named};
@@ -126,8 +127,9 @@ pub(super) mod requests {
         for usage in usages.items() {
             e.one_of(&usage, USAGES);
         }
-        for (index, usage) in usages.items().enumerate() {
-            if usages.list()[..index].contains(usage.value) {
+        let mut seen = Seen::default();
+        for usage in usages.items() {
+            if !seen.insert(Key::from(usage.value)) {
                 e.duplicate(&usage);
             }
         }
@@ -151,7 +153,8 @@ pub(super) mod requests {
     }
 
     fn conditions(e: &mut Errors, all: &Field) {
-        for (index, it) in all.items().enumerate() {
+        let mut seen = Seen::default();
+        for it in all.items() {
             let (kind, status) = (it.child("type"), it.child("status"));
             e.required_text(&kind);
             let only_true = matches!(kind.str(), "Approved" | "Denied" | "Failed");
@@ -161,10 +164,7 @@ pub(super) mod requests {
                 &["False", "True", "Unknown"]
             };
             e.required_one_of(&status, supported);
-            if all.list()[..index]
-                .iter()
-                .any(|other| text(other, "type") == kind.str())
-            {
+            if !seen.insert(it.text("type")) {
                 e.duplicate(&kind);
             }
         }

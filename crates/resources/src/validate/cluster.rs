@@ -3,6 +3,7 @@
 use super::errors::Errors;
 use super::field::Field;
 use super::object_meta::{self, Named};
+use super::seen::{Key, Seen};
 
 pub(super) mod leases {
     //! `Lease`
@@ -43,7 +44,7 @@ pub(super) mod leases {
 pub(super) mod runtime_classes {
     //! `RuntimeClass`
 
-    use super::{Errors, Field, Named, object_meta};
+    use super::{Errors, Field, Key, Named, Seen, object_meta};
     use crate::validate::pod::resources::overhead;
     use crate::validate::pod::scheduling::tolerations;
 
@@ -63,14 +64,10 @@ pub(super) mod runtime_classes {
         e.labels(&scheduling.child("nodeSelector"));
         let all = scheduling.child("tolerations");
         tolerations(e, &all);
-        let key = |it: &json::Value| {
-            ["key", "operator", "value", "effect"].map(|name| it.get(name).cloned())
-        };
-        for (index, it) in all.items().enumerate() {
-            if all.list()[..index]
-                .iter()
-                .any(|other| key(other) == key(it.value))
-            {
+        let mut seen = Seen::default();
+        for it in all.items() {
+            let key = ["key", "operator", "value", "effect"];
+            if !seen.insert(key.map(|name| it.value.get(name).map(Key::from))) {
                 e.duplicate(&it);
             }
         }

@@ -1,5 +1,7 @@
 //! Custom resource definitions and API services: names, versions and conversion. Schemas have rules of their own.
 
+use std::collections::HashMap;
+
 use json::{Value, json};
 use meta::field::Error;
 use meta::names;
@@ -7,6 +9,7 @@ use meta::names;
 use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
+use super::seen::Seen;
 use super::webhooks;
 
 const APPROVED: &str = "api-approved.kubernetes.io";
@@ -84,19 +87,25 @@ fn stored_versions(e: &mut Errors, stored: &Field, versions: &Field) {
         };
         return e.invalid_value(stored, shown, "must have at least one stored version");
     }
-    let mut left: Vec<&str> = stored.texts().collect();
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for name in stored.texts() {
+        *left.entry(name).or_default() += 1;
+    }
     for version in versions.items() {
         let name = version.text("name");
-        let found = left.iter().position(|it| *it == name);
-        if found.is_none() && version.flag("storage") {
-            e.invalid(stored, &format!("must have the storage version {name}"));
+        match left.get_mut(name) {
+            // Not for another of that name.
+            Some(count) if *count > 0 => *count -= 1,
+            _ if version.flag("storage") => {
+                e.invalid(stored, &format!("must have the storage version {name}"));
+            }
+            _ => {}
         }
-        // Not for another of that name.
-        found.map(|at| left.remove(at));
     }
+    let known: Seen<&str> = versions.list().iter().map(|it| text(it, "name")).collect();
     for at in stored.items() {
         let name = at.str();
-        if !versions.list().iter().any(|it| text(it, "name") == name) {
+        if !known.contains(&name) {
             let why = format!(
                 "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
             );
@@ -203,6 +212,8 @@ fn alike(versions: &Field, name: &str) -> bool {
 }
 
 fn versions(e: &mut Errors, all: &Field) {
+    let own_subresources = !alike(all, "subresources");
+    let own_columns = !alike(all, "additionalPrinterColumns");
     for version in all.items() {
         let name = version.child("name");
         let wrong = names::dns1035_label(name.str());
@@ -210,19 +221,15 @@ fn versions(e: &mut Errors, all: &Field) {
             e.invalid(&name, &wrong.join(","));
         }
         deprecation(e, &version);
-        if !alike(all, "subresources") {
+        if own_subresources {
             subresources(e, &version.child("subresources"));
         }
-        if !alike(all, "additionalPrinterColumns") {
+        if own_columns {
             columns(e, &version.child("additionalPrinterColumns"));
         }
     }
-    let again = |(index, it): (usize, &Value)| {
-        all.list()[..index]
-            .iter()
-            .any(|other| text(other, "name") == text(it, "name"))
-    };
-    if all.list().iter().enumerate().any(again) {
+    let mut seen = Seen::default();
+    if (all.list().iter()).any(|it| !seen.insert(text(it, "name"))) {
         e.invalid_value(all, printed(all), "must contain unique version names");
     }
     if all.items().filter(|it| it.flag("storage")).count() != 1 {
@@ -246,9 +253,16 @@ fn versions(e: &mut Errors, all: &Field) {
 /// As upstream's internal type prints versions. What all of them say alike it keeps elsewhere; what they do not, we
 /// print as it was written.
 fn printed(all: &Field) -> Value {
+    let own = [
+        "schema",
+        "subresources",
+        "additionalPrinterColumns",
+        "selectableFields",
+    ];
+    let own = own.map(|name| (name, !alike(all, name)));
     let each = |version: &Value| {
         let kept = |name: &str| match version.get(name) {
-            Some(value) if !alike(all, name) => value.clone(),
+            Some(value) if own.contains(&(name, true)) => value.clone(),
             _ => Value::Null,
         };
         let flag = |name: &str| version.get(name).and_then(Value::as_bool) == Some(true);

@@ -3,11 +3,15 @@
 mod parts;
 pub(super) mod slices;
 
+use std::collections::{HashMap, HashSet};
+
 use json::Value;
+use meta::field::Error;
 
 use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
+use super::seen::Seen;
 
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
@@ -33,16 +37,18 @@ fn claim(e: &mut Errors, it: &Field) {
         self::request(e, &request);
     }
     e.late(|e| listed_twice(e, &requests));
-    let known = |name: &str| {
-        let (name, sub) = name
-            .split_once('/')
-            .map_or((name, None), |(name, sub)| (name, Some(sub)));
-        let own = requests.list().iter().find(|it| text(it, "name") == name);
-        let subs = own
-            .and_then(|it| it.get("firstAvailable"))
-            .and_then(Value::as_array);
-        own.is_some()
-            && sub.is_none_or(|sub| subs.into_iter().flatten().any(|it| text(it, "name") == sub))
+    // Names of requests and of what they would take instead; the first of a name counts.
+    let mut names: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for request in requests.list() {
+        let subs = request.get("firstAvailable").and_then(Value::as_array);
+        let subs = subs.into_iter().flatten().map(|it| text(it, "name"));
+        names
+            .entry(text(request, "name"))
+            .or_insert_with(|| subs.collect());
+    }
+    let known = |name: &str| match name.split_once('/') {
+        None => names.contains_key(name),
+        Some((name, sub)) => names.get(name).is_some_and(|it| it.contains(sub)),
     };
     let named = |e: &mut Errors, entry: &Field| {
         for name in entry.child("requests").items() {
@@ -87,26 +93,21 @@ fn constraint(e: &mut Errors, it: &Field) {
 
 /// What the declarative rules say: they show all of it.
 fn listed_twice(e: &mut Errors, all: &Field) {
-    let mut found = Errors::default();
-    duplicates(&mut found, all);
-    for error in found.into_list() {
-        let twin = all.items().find(|it| it.path.to_string() == error.field);
-        if let Some(twin) = twin {
-            e.duplicate_value(&twin, twin.value.clone());
-        }
+    for it in repeated(all) {
+        e.push_with(|| Error::duplicate(it.path, it.value.clone()));
     }
 }
 
 fn duplicates(e: &mut Errors, all: &Field) {
-    for (index, it) in all.items().enumerate() {
-        let name = it.text("name");
-        if all.list()[..index]
-            .iter()
-            .any(|other| text(other, "name") == name)
-        {
-            e.duplicate_value(&it, name);
-        }
+    for it in repeated(all) {
+        e.duplicate_value(&it, it.text("name"));
     }
+}
+
+/// Items whose name an earlier one has.
+fn repeated<'a>(all: &'a Field<'a>) -> impl Iterator<Item = Field<'a>> {
+    let mut seen = Seen::default();
+    all.items().filter(move |it| !seen.insert(it.text("name")))
 }
 
 fn request(e: &mut Errors, it: &Field) {

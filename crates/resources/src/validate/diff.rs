@@ -7,13 +7,34 @@ use json::Value;
 
 /// Equal lines around a change.
 const CONTEXT: usize = 3;
+/// Longer texts are not compared line by line, which may take the square of their length: all between what they begin
+/// and end with in common counts as changed.
+const MAX_LINES: usize = 2_000;
+/// And no more of a difference is shown.
+const MAX_SHOWN: usize = 64 << 10;
 
 pub(super) fn diff(old: &Value, new: &Value) -> String {
     let (old, new) = (indented(old), indented(new));
     let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut blocks = Vec::new();
-    matching(&a, &b, &mut blocks);
+    if a.len().max(b.len()) > MAX_LINES {
+        ends(&a, &b, &mut blocks);
+    } else {
+        matching(&a, &b, &mut blocks);
+    }
     unified(&a, &b, &blocks)
+}
+
+fn ends(a: &[&str], b: &[&str], blocks: &mut Vec<Block>) {
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let begin = a.iter().zip(b).take_while(same).count();
+    let (rest_a, rest_b) = (&a[begin..], &b[begin..]);
+    let end = (rest_a.iter().rev().zip(rest_b.iter().rev()))
+        .take_while(same)
+        .count();
+    blocks.push((0, 0, begin));
+    blocks.push((a.len() - end, b.len() - end, end));
+    blocks.push((a.len(), b.len(), 0));
 }
 
 /// One space a level, as upstream's.
@@ -157,6 +178,10 @@ fn unified(a: &[&str], b: &[&str], blocks: &[Block]) -> String {
         let (old, new) = (range(hunk[0].2, count('+')), range(hunk[0].3, count('-')));
         writeln!(out, "@@ -{old} +{new} @@").expect("a String takes all");
         for (sign, line, ..) in hunk {
+            if out.len() >= MAX_SHOWN {
+                out.push_str("...\n");
+                return out;
+            }
             out.push(*sign);
             out.push_str(line);
             out.push('\n');

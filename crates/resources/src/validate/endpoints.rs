@@ -3,11 +3,12 @@
 use meta::names;
 
 use super::errors::Errors;
-use super::field::{Field, text};
+use super::field::Field;
 use super::ip;
 use super::object_meta::{self, Named};
 use super::pod::containers::PROTOCOLS;
 use super::same::same;
+use super::seen::Seen;
 
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
@@ -36,7 +37,7 @@ fn subsets(e: &mut Errors, all: &Field) {
                 address.child("hostname"),
                 address.child("nodeName"),
             );
-            e.ip(&ip, &[]);
+            e.ip(&ip, false);
             if !host.is_empty() {
                 e.dns_label(&host);
             }
@@ -66,7 +67,7 @@ fn subsets(e: &mut Errors, all: &Field) {
 pub(super) mod slices {
     //! `EndpointSlice`
 
-    use super::{Errors, Field, Named, PROTOCOLS, ip, names, object_meta, same, text};
+    use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta, same};
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         slice(e, it, true);
@@ -100,15 +101,13 @@ pub(super) mod slices {
         if all.len() > 20_000 {
             return e.too_many(all, 20_000);
         }
-        for (index, it) in all.items().enumerate() {
+        let mut seen = Seen::default();
+        for it in all.items() {
             let name = it.child("name");
             if !name.is_empty() {
                 e.dns_label(&name);
             }
-            if all.list()[..index]
-                .iter()
-                .any(|other| text(other, "name") == name.str())
-            {
+            if !seen.insert(it.text("name")) {
                 e.duplicate(&name);
             }
             let protocol = it.child("protocol");
@@ -136,7 +135,7 @@ pub(super) mod slices {
         for at in addresses.items() {
             let before = e.len();
             match kind {
-                "IPv4" => e.ip(&at, &[]),
+                "IPv4" => e.ip(&at, false),
                 "IPv6" => e.push_all(names::ip(&at.path, at.str())),
                 "FQDN" => {
                     e.push_all(names::fully_qualified_domain_name(&at.path, at.str()));
@@ -176,12 +175,10 @@ pub(super) mod slices {
             if all.len() > 8 {
                 return e.too_many(&all, 8);
             }
-            for (index, hint) in all.items().enumerate() {
+            let mut seen = Seen::default();
+            for hint in all.items() {
                 let name = hint.child("name");
-                if all.list()[..index]
-                    .iter()
-                    .any(|other| text(other, "name") == name.str())
-                {
+                if !seen.insert(hint.text("name")) {
                     e.duplicate(&name);
                 }
                 e.invalid_all(&name, rule(name.str()));

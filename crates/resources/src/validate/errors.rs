@@ -3,58 +3,70 @@
 use std::collections::HashSet;
 
 use json::Value;
-use meta::field::Error;
+use meta::field::{Error, ErrorList};
 
 use super::field::Field;
 use super::go_form::go_form;
 
 /// Upstream appends what its declarative rules say to what its handwritten rules say, and drops the handwritten twin:
 /// such errors go to `late`.
+///
+/// Both lists are bounded: an error is built only while there is room for it.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
-    list: Vec<Error>,
-    late: Vec<Error>,
+    list: ErrorList,
+    late: ErrorList,
 }
 
 impl Errors {
     pub(crate) fn into_list(mut self) -> Vec<Error> {
-        self.list.append(&mut self.late);
-        self.list
+        self.list.append(self.late);
+        self.list.into_vec()
     }
 
     /// What handwritten rules say twice in the same words is said once, where upstream looks for twins at all: for all
     /// kinds that have declarative rules.
     pub(crate) fn into_told_once(mut self) -> Vec<Error> {
-        if self.list.len() > 1 {
+        if self.list.as_slice().len() > 1 {
             let mut told = HashSet::new();
             self.list.retain(|it| told.insert(it.to_string()));
         }
         self.into_list()
     }
 
+    /// With those that are not told.
     pub(crate) fn len(&self) -> usize {
-        self.list.len() + self.late.len()
+        self.list.found() + self.late.found()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(crate) fn append(&mut self, mut other: Self) {
-        self.list.append(&mut other.list);
-        self.late.append(&mut other.late);
+    /// Nothing more is told. Loops that build what they would show stop then.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.is_full()
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        self.list.append(other.list);
+        self.late.append(other.late);
     }
 
     /// What the rules find goes to the end of all errors.
     pub(crate) fn late(&mut self, rules: impl FnOnce(&mut Self)) {
         let mut found = Self::default();
         rules(&mut found);
-        self.late.append(&mut found.list);
-        self.late.append(&mut found.late);
+        self.late.append(found.list);
+        self.late.append(found.late);
     }
 
     pub(crate) fn push(&mut self, error: Error) {
         self.list.push(error);
+    }
+
+    pub(crate) fn push_with(&mut self, error: impl FnOnce() -> Error) {
+        self.list.push_with(error);
     }
 
     pub(crate) fn push_all(&mut self, errors: Vec<Error>) {
@@ -62,56 +74,56 @@ impl Errors {
     }
 
     pub(crate) fn required(&mut self, at: &Field, detail: &str) {
-        self.push(Error::required(at.path, detail));
+        self.push_with(|| Error::required(at.path, detail));
     }
 
     pub(crate) fn forbidden(&mut self, at: &Field, detail: &str) {
-        self.push(Error::forbidden(at.path, detail));
+        self.push_with(|| Error::forbidden(at.path, detail));
     }
 
     /// The field's own value is wrong.
     pub(crate) fn invalid(&mut self, at: &Field, detail: &str) {
-        self.push(Error::invalid(at.path, shown(at.value), detail));
+        self.push_with(|| Error::invalid(at.path, shown(at.value), detail));
     }
 
     pub(crate) fn invalid_value(&mut self, at: &Field, value: impl Into<Value>, detail: &str) {
-        self.push(Error::invalid(at.path, value, detail));
+        self.push_with(|| Error::invalid(at.path, value, detail));
     }
 
     /// The value as upstream's internal type of that name prints it.
     pub(crate) fn invalid_as(&mut self, kind: &str, at: &Field, detail: &str) {
-        self.invalid_value(at, go_form(kind, at.value), detail);
+        self.push_with(|| Error::invalid(at.path, go_form(kind, at.value), detail));
     }
 
     /// One error for each sentence.
     pub(crate) fn invalid_all(&mut self, at: &Field, details: Vec<String>) {
         for detail in details {
-            self.push(Error::invalid(at.path, shown(at.value), detail));
+            self.push_with(|| Error::invalid(at.path, shown(at.value), detail));
         }
     }
 
     pub(crate) fn not_supported(&mut self, at: &Field, supported: &[&str]) {
-        self.push(Error::not_supported(at.path, shown(at.value), supported));
+        self.push_with(|| Error::not_supported(at.path, shown(at.value), supported));
     }
 
     pub(crate) fn duplicate(&mut self, at: &Field) {
-        self.push(Error::duplicate(at.path, shown(at.value)));
+        self.push_with(|| Error::duplicate(at.path, shown(at.value)));
     }
 
     pub(crate) fn duplicate_value(&mut self, at: &Field, value: impl Into<Value>) {
-        self.push(Error::duplicate(at.path, value));
+        self.push_with(|| Error::duplicate(at.path, value));
     }
 
     pub(crate) fn not_found(&mut self, at: &Field) {
-        self.push(Error::not_found(at.path, shown(at.value)));
+        self.push_with(|| Error::not_found(at.path, shown(at.value)));
     }
 
     pub(crate) fn too_long(&mut self, at: &Field, max: usize) {
-        self.push(Error::too_long(at.path, max));
+        self.push_with(|| Error::too_long(at.path, max));
     }
 
     pub(crate) fn too_many(&mut self, at: &Field, max: usize) {
-        self.push(Error::too_many(at.path, Some(at.len()), max));
+        self.push_with(|| Error::too_many(at.path, Some(at.len()), max));
     }
 }
 

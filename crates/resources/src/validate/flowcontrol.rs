@@ -1,17 +1,16 @@
 //! Who is served how much.
 
 use super::errors::Errors;
-use super::field::{Field, text};
+use super::field::Field;
 use super::object_meta::{self, Named};
+use super::seen::Seen;
 
 fn conditions(e: &mut Errors, status: &Field) {
     let all = status.child("conditions");
-    for (index, it) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for it in all.items() {
         let kind = it.child("type");
-        if all.list()[..index]
-            .iter()
-            .any(|other| text(other, "type") == kind.str())
-        {
+        if !seen.insert(it.text("type")) {
             e.duplicate(&kind);
         }
         e.required_text(&kind);

@@ -1,5 +1,7 @@
 //! Ingresses, network policies, and addresses of services.
 
+use std::collections::HashSet;
+
 use json::Value;
 use meta::names;
 
@@ -13,7 +15,7 @@ use super::words::IMMUTABLE;
 pub(super) mod ingresses {
     //! `Ingress`
 
-    use super::{Errors, Field, Named, Value, host_name, names, object_meta, text};
+    use super::{Errors, Field, HashSet, Named, Value, host_name, names, object_meta, text};
 
     const CLASS: &str = "kubernetes.io/ingress.class";
 
@@ -40,11 +42,11 @@ pub(super) mod ingresses {
         object_meta::update(e, new, old);
         let at = ["status", "loadBalancer", "ingress"];
         let had = old.children(&at);
-        let had: Vec<&str> = had.list().iter().map(|it| text(it, "ip")).collect();
+        let had: HashSet<&str> = had.list().iter().map(|it| text(it, "ip")).collect();
         for it in new.children(&at).items() {
             let ip = it.child("ip");
             if !ip.is_empty() {
-                e.ip(&ip, &had);
+                e.ip(&ip, had.contains(ip.str()));
             }
             host_name(e, &it.child("hostname"));
         }
@@ -237,16 +239,16 @@ pub(super) mod ingress_classes {
 pub(super) mod policies {
     //! `NetworkPolicy`
 
-    use super::{Errors, Field, Named, Value, ip, names, object_meta};
+    use super::{Errors, Field, HashSet, Named, Value, ip, names, object_meta};
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
-        spec(e, &it.child("spec"), &[]);
+        spec(e, &it.child("spec"), &HashSet::new());
     }
 
     pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
-        let mut had = Vec::new();
+        let mut had = HashSet::new();
         for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
             let all = old.value.at(&["spec", rules]).and_then(Value::as_array);
             for rule in all.into_iter().flatten() {
@@ -265,7 +267,7 @@ pub(super) mod policies {
         spec(e, &new.child("spec"), &had);
     }
 
-    fn spec(e: &mut Errors, it: &Field, had: &[&str]) {
+    fn spec(e: &mut Errors, it: &Field, had: &HashSet<&str>) {
         e.label_selector(&it.child("podSelector"));
         for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
             for rule in it.child(rules).items() {
@@ -307,7 +309,7 @@ pub(super) mod policies {
         }
     }
 
-    fn peer(e: &mut Errors, it: &Field, had: &[&str]) {
+    fn peer(e: &mut Errors, it: &Field, had: &HashSet<&str>) {
         let (pods, namespaces, block) = (
             it.child("podSelector"),
             it.child("namespaceSelector"),
@@ -325,17 +327,17 @@ pub(super) mod policies {
         }
     }
 
-    fn ip_block(e: &mut Errors, it: &Field, had: &[&str]) {
+    fn ip_block(e: &mut Errors, it: &Field, had: &HashSet<&str>) {
         let cidr = it.child("cidr");
         if cidr.is_empty() {
             return e.late(|e| e.required(&cidr, ""));
         }
-        e.cidr(&cidr, had);
+        e.cidr(&cidr, had.contains(cidr.str()));
         let Some(network) = names::parse_cidr_sloppy(cidr.str()) else {
             return;
         };
         for except in it.child("except").items() {
-            e.cidr(&except, had);
+            e.cidr(&except, had.contains(except.str()));
             if let Some((address, length)) = names::parse_cidr_sloppy(except.str())
                 && (!ip::contains(network, address) || network.1 >= length)
             {

@@ -4,12 +4,13 @@ use json::Value;
 use meta::names;
 
 use super::errors::Errors;
-use super::field::{Field, text};
+use super::field::Field;
 use super::go_form::go_form;
 use super::ip;
 use super::object_meta::{self, Named};
 use super::pod::resources::quantity_value;
 use super::pod::scheduling::TAINT_EFFECTS;
+use super::seen::{Key, Seen};
 
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -27,7 +28,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     features(e, &it.children(&["status", "declaredFeatures"]));
     let ranges = it.children(&["spec", "podCIDRs"]);
     for range in ranges.items() {
-        e.cidr(&range, &[]);
+        e.cidr(&range, false);
     }
     if ranges.len() > 1 && (!ip::is_dual_stack(ranges.texts()) || ranges.len() > 2) {
         e.invalid(
@@ -43,8 +44,9 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     resources(e, new);
     features(e, &new.children(&["status", "declaredFeatures"]));
     let addresses = new.children(&["status", "addresses"]);
-    for (index, address) in addresses.items().enumerate() {
-        if addresses.list()[..index].contains(address.value) {
+    let mut seen = Seen::default();
+    for address in addresses.items() {
+        if !seen.insert(Key::from(address.value)) {
             e.duplicate(&address);
         }
     }
@@ -89,7 +91,8 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
 
 /// Reported, as upstream does, below the metadata.
 fn taints(e: &mut Errors, all: &Field) {
-    for (index, it) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for it in all.items() {
         e.qualified_name(&it.child("key"));
         let value = it.child("value");
         let wrong = names::label_value(value.str());
@@ -97,13 +100,12 @@ fn taints(e: &mut Errors, all: &Field) {
             e.invalid(&value, &wrong.join(";"));
         }
         e.required_one_of(&it.child("effect"), TAINT_EFFECTS);
-        let again = all.list()[..index].iter().any(|other| {
-            text(other, "key") == it.text("key") && text(other, "effect") == it.text("effect")
-        });
-        if again {
-            let mut error = meta::field::Error::duplicate(it.path, go_form("Taint", it.value));
-            error.detail = "taints must be unique by key and effect pair".into();
-            e.push(error);
+        if !seen.insert((it.text("key"), it.text("effect"))) {
+            e.push_with(|| {
+                let mut error = meta::field::Error::duplicate(it.path, go_form("Taint", it.value));
+                error.detail = "taints must be unique by key and effect pair".into();
+                error
+            });
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Limit ranges and resource quotas.
 
+use std::collections::{HashMap, HashSet};
+
 use meta::field::Error;
 use meta::quantity::Quantity;
 
@@ -8,20 +10,22 @@ use super::field::Field;
 use super::object_meta::{self, Named};
 use super::pod::resources::{container_resource_name, quantity_value, resource_name};
 use super::quota_names::{is_standard_for_quota, overcommit_allowed};
+use super::seen::Seen;
 use super::words::quantity;
 
 pub(super) mod limits {
     //! `LimitRange`
 
     use super::{
-        Errors, Field, Named, Quantity, container_resource_name, object_meta, overcommit_allowed,
-        quantity, resource_name,
+        Errors, Field, Named, Quantity, Seen, container_resource_name, object_meta,
+        overcommit_allowed, quantity, resource_name,
     };
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let all = it.children(&["spec", "limits"]);
-        for (index, limit) in all.items().enumerate() {
+        let mut seen = Seen::default();
+        for limit in all.items() {
             let kind = limit.child("type");
             let before = e.len();
             e.qualified_name(&kind);
@@ -29,10 +33,7 @@ pub(super) mod limits {
             if e.len() == before && !kind.str().contains('/') && !standard.contains(&kind.str()) {
                 e.invalid(&kind, "must be a standard limit type or fully qualified");
             }
-            if all.list()[..index]
-                .iter()
-                .any(|it| it.get("type") == Some(kind.value))
-            {
+            if limit.value.get("type").is_some() && !seen.insert(limit.text("type")) {
                 e.duplicate(&kind);
             }
             limit_of(e, &limit, kind.str());
@@ -75,7 +76,7 @@ pub(super) mod limits {
             e.required(&it.child("limits"), text);
         }
         names(e, &ratio, kind);
-        let mut keys: Vec<&str> = Vec::new();
+        let (mut keys, mut seen) = (Vec::new(), Seen::default());
         let own: &[&Field] = if kind == "Pod" {
             &[]
         } else {
@@ -83,7 +84,7 @@ pub(super) mod limits {
         };
         for list in [&max, &min, &ratio].iter().chain(own) {
             for (key, _) in list.pairs() {
-                if !keys.contains(&key) {
+                if seen.insert(key) {
                     keys.push(key);
                 }
             }
@@ -181,8 +182,9 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     let it = new.child("spec");
     spec(e, &it);
     let (scopes, had) = (it.child("scopes"), old.children(&["spec", "scopes"]));
-    let covers = |a: &Field, b: &Field| a.list().iter().all(|it| b.list().contains(it));
-    if !covers(&scopes, &had) || !covers(&had, &scopes) {
+    let set =
+        |all: &Field<'_>| -> HashSet<String> { all.list().iter().map(json::to_string).collect() };
+    if set(&scopes) != set(&had) {
         e.invalid_value(&scopes, scopes.value.clone(), super::words::IMMUTABLE);
     }
 }
@@ -234,10 +236,16 @@ fn scope_fits(scope: &str, resource: &str) -> bool {
 fn spec(e: &mut Errors, it: &Field) {
     let (hard, scopes) = (it.child("hard"), it.child("scopes"));
     quota_resource(e, &hard);
-    let unfit = |scope: &str| {
-        hard.pairs()
-            .filter(|(name, _)| is_standard_for_quota(name) && !scope_fits(scope, name))
-            .count()
+    let mut counted: HashMap<&str, usize> = HashMap::new();
+    let mut unfit = |scope: &str| {
+        let Some(scope) = SCOPES.iter().find(|it| **it == scope) else {
+            return 0;
+        };
+        *counted.entry(scope).or_insert_with(|| {
+            hard.pairs()
+                .filter(|(name, _)| is_standard_for_quota(name) && !scope_fits(scope, name))
+                .count()
+        })
     };
     let conflicts = |has: &dyn Fn(&str) -> bool| {
         usize::from(has("BestEffort") && has("NotBestEffort"))
@@ -248,6 +256,9 @@ fn spec(e: &mut Errors, it: &Field) {
             e.invalid(&scopes, "unsupported scope");
         }
         for _ in 0..unfit(scope) {
+            if e.is_full() {
+                break;
+            }
             e.invalid(&scopes, "unsupported scope applied to resource");
         }
     }
@@ -266,6 +277,9 @@ fn spec(e: &mut Errors, it: &Field) {
             e.invalid(&scope, "unsupported scope");
         }
         for _ in 0..unfit(scope.str()) {
+            if e.is_full() {
+                break;
+            }
             e.invalid(
                 &all.with(selector.value),
                 "unsupported scope applied to resource",

@@ -1,13 +1,17 @@
 //! Services.
 
+use std::collections::HashSet;
+
 use json::{Value, json};
+use meta::field::Error;
 use meta::names;
 
 use super::errors::Errors;
-use super::field::{Field, int, text};
+use super::field::{Field, text};
 use super::ip;
 use super::object_meta::{self, Named};
 use super::pod::containers::PROTOCOLS;
+use super::seen::{Key, Seen};
 
 const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
@@ -47,11 +51,11 @@ pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     if !is_balancer(&new.child("spec")) && !all.is_empty() {
         return e.forbidden(&all, "may only be used when `spec.type` is 'LoadBalancer'");
     }
-    let had: Vec<&str> = had.list().iter().map(|it| text(it, "ip")).collect();
+    let had: HashSet<&str> = had.list().iter().map(|it| text(it, "ip")).collect();
     for it in all.items() {
         let (ip, mode, host) = (it.child("ip"), it.child("ipMode"), it.child("hostname"));
         if !ip.is_empty() {
-            e.ip(&ip, &had);
+            e.ip(&ip, had.contains(ip.str()));
         }
         match (mode.is_set(), ip.is_empty()) {
             (false, false) => e.required(&mode, "must be specified when `ip` is set"),
@@ -97,7 +101,7 @@ fn service(e: &mut Errors, it: &Field, old: Option<&Field>) {
         e.required(&ports, "");
     }
     by_type(e, &spec);
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = Seen::default();
     for port in ports.items() {
         one_port(e, &port, ports.len() > 1, &mut seen);
     }
@@ -107,18 +111,10 @@ fn service(e: &mut Errors, it: &Field, old: Option<&Field>) {
     let was = |name: &'static str| {
         old.and_then(|old| old.value.at(&["spec", name]).and_then(Value::as_array))
     };
-    let texts = |list: Option<&'_ Vec<Value>>| -> Vec<String> {
-        list.into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(|it| it.trim().to_owned())
-            .collect()
-    };
     let had = texts(was("externalIPs"));
-    let had: Vec<&str> = had.iter().map(String::as_str).collect();
     for address in spec.child("externalIPs").items() {
         let before = e.len();
-        e.ip(&address, &had);
+        e.ip(&address, had.contains(address.str()));
         if e.len() == before {
             e.invalid_all(&address, ip::wrong_endpoint(address.str()));
         }
@@ -183,7 +179,13 @@ fn by_type(e: &mut Errors, spec: &Field) {
     }
 }
 
-fn one_port<'a>(e: &mut Errors, it: &Field<'a>, named: bool, seen: &mut Vec<&'a str>) {
+/// What a list has, without space around it.
+fn texts(list: Option<&Vec<Value>>) -> HashSet<&str> {
+    let all = list.into_iter().flatten().filter_map(Value::as_str);
+    all.map(str::trim).collect()
+}
+
+fn one_port<'a>(e: &mut Errors, it: &Field<'a>, named: bool, seen: &mut Seen<&'a str>) {
     let name = it.child("name");
     if name.is_empty() {
         if named {
@@ -191,10 +193,8 @@ fn one_port<'a>(e: &mut Errors, it: &Field<'a>, named: bool, seen: &mut Vec<&'a 
         }
     } else {
         e.dns_label(&name);
-        if seen.contains(&name.str()) {
+        if !seen.insert(it.text("name")) {
             e.duplicate(&name);
-        } else {
-            seen.push(it.text("name"));
         }
     }
     e.port_number(&it.child("port"));
@@ -243,9 +243,10 @@ pub(super) fn cluster_ips(e: &mut Errors, spec: &Field, old: Option<&Field>) {
         Some(first) if first != one => e.invalid(&all, "first value must match `clusterIP`"),
         _ => {}
     }
-    for (index, family) in families.items().enumerate() {
+    let mut seen = Seen::default();
+    for family in families.items() {
         e.one_of(&family, &["IPv4", "IPv6"]);
-        if families.list()[..index].contains(family.value) {
+        if !seen.insert(Key::from(family.value)) {
             e.duplicate(&family);
         }
     }
@@ -253,12 +254,8 @@ pub(super) fn cluster_ips(e: &mut Errors, spec: &Field, old: Option<&Field>) {
         &policy,
         &["PreferDualStack", "RequireDualStack", "SingleStack"],
     );
-    let had = old.map(|old| {
-        old.children(&["spec", "clusterIPs"])
-            .texts()
-            .collect::<Vec<_>>()
-    });
-    let had = had.unwrap_or_default();
+    let had = old.map(|old| old.children(&["spec", "clusterIPs"]).texts().collect());
+    let had: HashSet<&str> = had.unwrap_or_default();
     let mut wrong = false;
     for (index, address) in all.items().enumerate() {
         let before = e.len();
@@ -267,7 +264,7 @@ pub(super) fn cluster_ips(e: &mut Errors, spec: &Field, old: Option<&Field>) {
                 e.invalid(&all, "'None' must be the first and only value");
             }
         } else {
-            e.ip(&address, &had);
+            e.ip(&address, had.contains(address.str()));
         }
         wrong |= e.len() > before;
     }
@@ -301,19 +298,17 @@ fn duplicate_ports(e: &mut Errors, spec: &Field, ports: &Field) {
             }
         }
     }
-    let again = |index: usize, name: &str| {
-        let key = |it: &Value| (text(it, "protocol").to_owned(), int(it, name));
-        let all = ports.list();
-        all[..index].iter().any(|it| key(it) == key(&all[index]))
-    };
-    for (index, port) in ports.items().enumerate() {
+    let mut seen = Seen::default();
+    for port in ports.items() {
         let node = port.child("nodePort");
-        if node.int() != 0 && again(index, "nodePort") {
+        let again = !seen.insert((port.text("protocol"), port.number("nodePort")));
+        if node.int() != 0 && again {
             e.duplicate(&node);
         }
     }
-    for (index, port) in ports.items().enumerate() {
-        if again(index, "port") {
+    let mut seen = Seen::default();
+    for port in ports.items() {
+        if !seen.insert((port.text("protocol"), port.number("port"))) {
             // Upstream shows its internal type with only these set.
             let (protocol, number) = (port.text("protocol"), port.number("port"));
             let shown = json!({
@@ -329,26 +324,21 @@ fn source_ranges(
     spec: &Field,
     annotations: &Field,
     old: Option<&Field>,
-    had: &[String],
+    had: &HashSet<&str>,
 ) {
     let ranges = spec.child("loadBalancerSourceRanges");
     let annotation = annotations.entry(SOURCE_RANGES);
-    let check = |e: &mut Errors, at: &Field, range: &str, had: &[&str]| {
-        e.push_all(names::cidr_for_legacy_field(
-            &at.path,
-            range.trim(),
-            true,
-            had,
-        ));
+    let check = |e: &mut Errors, at: &Field, range: &str, had: bool| {
+        let range = range.trim();
+        e.push_all(names::cidr_for_legacy_field(&at.path, range, true, had));
     };
     if !ranges.is_empty() {
         let at = spec.child_as("loadBalancerSourceRanges", "LoadBalancerSourceRanges");
         if !is_balancer(spec) {
             e.forbidden(&at, FOR_BALANCERS);
         }
-        let had: Vec<&str> = had.iter().map(String::as_str).collect();
         for range in at.items() {
-            check(e, &range, range.str(), &had);
+            check(e, &range, range.str(), had.contains(range.str().trim()));
         }
     } else if annotation.is_set() {
         if !is_balancer(spec) {
@@ -361,7 +351,7 @@ fn source_ranges(
         });
         if !unchanged && !annotation.str().trim().is_empty() {
             for range in annotation.str().trim().split(',') {
-                check(e, &annotation, range, &[]);
+                check(e, &annotation, range, false);
             }
         }
     }
@@ -431,7 +421,7 @@ fn changed_ips(e: &mut Errors, it: &Field, was: &Field) {
     if all.len() == had.len() {
         for (index, (new, old)) in all.texts().zip(had.texts()).enumerate() {
             if new != old {
-                e.invalid_value(&all.item(index), shown(), text);
+                e.push_with(|| Error::invalid(all.path.index(index), shown(), text));
             }
         }
         return;
@@ -464,7 +454,7 @@ fn changed_families(e: &mut Errors, it: &Field, was: &Field) {
     let text = "may not change once set";
     if all.len() == had.len() {
         for _ in all.texts().zip(had.texts()).filter(|(new, old)| new != old) {
-            e.invalid_value(&all.item(0), all.value.clone(), text);
+            e.push_with(|| Error::invalid(all.path.index(0), all.value.clone(), text));
         }
         return;
     }

@@ -1,11 +1,14 @@
 //! Classes of storage, and the drivers behind them.
 
+use std::collections::HashMap;
+
 use meta::names;
 
 use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
 use super::same::same;
+use super::seen::{Key, Seen};
 use super::words::IMMUTABLE;
 use super::{sources, volumes};
 
@@ -41,7 +44,7 @@ fn provisioner(e: &mut Errors, it: &Field) {
 pub(super) mod classes {
     //! `StorageClass`
 
-    use super::{Errors, Field, Named, object_meta, parameters, provisioner, text};
+    use super::{Errors, Field, Key, Named, Seen, object_meta, parameters, provisioner};
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -66,27 +69,27 @@ pub(super) mod classes {
     }
 
     fn topologies(e: &mut Errors, all: &Field) {
-        for (index, term) in all.items().enumerate() {
+        let mut terms = Seen::default();
+        for term in all.items() {
             let expressions = term.child("matchLabelExpressions");
-            for (index, it) in expressions.items().enumerate() {
+            let mut keys = Seen::default();
+            for it in expressions.items() {
                 let (values, key) = (it.child("values"), it.child("key"));
                 if values.is_empty() {
                     e.required(&values, "");
                 }
-                for (index, value) in values.items().enumerate() {
-                    if values.list()[..index].contains(value.value) {
+                let mut seen = Seen::default();
+                for value in values.items() {
+                    if !seen.insert(Key::from(value.value)) {
                         e.duplicate(&value);
                     }
                 }
                 e.qualified_name(&key);
-                if expressions.list()[..index]
-                    .iter()
-                    .any(|it| text(it, "key") == key.str())
-                {
+                if !keys.insert(it.text("key")) {
                     e.duplicate(&key);
                 }
             }
-            if all.list()[..index].contains(term.value) {
+            if !terms.insert(Key::from(term.value)) {
                 e.duplicate_value(&expressions, "");
             }
         }
@@ -169,12 +172,15 @@ pub(super) mod attachments {
 pub(super) mod nodes {
     //! `CSINode`
 
-    use super::{Errors, Field, IMMUTABLE, Named, names, object_meta, same, sources, text};
+    use super::{
+        Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, same, sources, text,
+    };
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let all = it.children(&["spec", "drivers"]);
-        for (index, driver) in all.items().enumerate() {
+        let mut seen = Seen::default();
+        for driver in all.items() {
             let (name, id) = (driver.child("name"), driver.child("nodeID"));
             sources::csi_driver_name(e, &name);
             e.required_text(&id);
@@ -182,18 +188,15 @@ pub(super) mod nodes {
                 e.invalid(&id, "must be 256 characters or less");
             }
             e.non_negative(&driver.children(&["allocatable", "count"]));
-            if all.list()[..index]
-                .iter()
-                .any(|it| text(it, "name") == name.str())
-            {
+            if !seen.insert(driver.text("name")) {
                 e.duplicate(&name);
             }
-            let keys = driver.child("topologyKeys");
-            for (index, key) in keys.texts().enumerate() {
+            let mut keys = Seen::default();
+            for key in driver.child("topologyKeys").texts() {
                 if key.is_empty() {
                     e.required(&driver, "");
                 }
-                if keys.texts().take(index).any(|it| it == key) {
+                if !keys.insert(key) {
                     e.duplicate_value(&driver, key);
                 }
                 for wrong in names::qualified_name(key) {
@@ -207,12 +210,18 @@ pub(super) mod nodes {
     pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         let all = new.children(&["spec", "drivers"]);
+        let mut by_name: HashMap<&str, Vec<&json::Value>> = HashMap::new();
+        for it in all.list() {
+            by_name.entry(text(it, "name")).or_default().push(it);
+        }
+        let mut seen = Seen::default();
         for was in old.children(&["spec", "drivers"]).list() {
-            for it in all
-                .list()
-                .iter()
-                .filter(|it| text(it, "name") == text(was, "name"))
-            {
+            // Stored drivers have different names.
+            if !seen.insert(text(was, "name")) {
+                continue;
+            }
+            let found = by_name.get(text(was, "name"));
+            for it in found.into_iter().flatten().copied() {
                 let without = |value: &json::Value| {
                     let mut value = value.clone();
                     if let Some(object) = value.as_object_mut() {
@@ -232,7 +241,7 @@ pub(super) mod nodes {
 pub(super) mod drivers {
     //! `CSIDriver`
 
-    use super::{Errors, Field, Named, object_meta, same, text};
+    use super::{Errors, Field, Named, Seen, object_meta, same};
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -251,12 +260,10 @@ pub(super) mod drivers {
         let policy = it.child("fsGroupPolicy");
         e.optional_one_of(&policy, &["File", "None", "ReadWriteOnceWithFSType"]);
         let requests = it.child("tokenRequests");
-        for (index, request) in requests.items().enumerate() {
+        let mut seen = Seen::default();
+        for request in requests.items() {
             let audience = request.child("audience");
-            if requests.list()[..index]
-                .iter()
-                .any(|it| text(it, "audience") == audience.str())
-            {
+            if !seen.insert(request.text("audience")) {
                 e.duplicate(&audience);
                 continue;
             }

@@ -5,8 +5,9 @@ use meta::field::Error;
 use meta::names;
 
 use super::errors::Errors;
-use super::field::{Field, text};
+use super::field::Field;
 use super::object_meta::{self, Named};
+use super::seen::{Key, Seen};
 
 pub(crate) const STATIC_SUFFIX: &str = ".static.k8s.io";
 pub(crate) const STATIC_NAMES: &str = "names ending with \".static.k8s.io\" are reserved for static manifest-based \
@@ -16,12 +17,11 @@ pub(crate) const STATIC_NAMES: &str = "names ending with \".static.k8s.io\" are 
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     let all = it.child("webhooks");
-    for (index, hook) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for hook in all.items() {
         self::hook(e, &hook);
         let name = hook.child("name");
-        let again = all.list()[..index]
-            .iter()
-            .any(|it| text(it, "name") == name.str());
+        let again = !seen.insert(hook.text("name"));
         if !name.is_empty() && again {
             e.duplicate(&name);
         }
@@ -75,11 +75,12 @@ fn hook(e: &mut Errors, it: &Field) {
 
 /// At least one that the server speaks.
 pub(super) fn review_versions(e: &mut Errors, all: &Field) {
-    for (index, version) in all.items().enumerate() {
-        if all.list()[..index].contains(version.value) {
-            e.invalid(&version, "duplicate version");
-        } else {
+    let mut seen = Seen::default();
+    for version in all.items() {
+        if seen.insert(Key::from(version.value)) {
             e.invalid_all(&version, names::dns1035_label(version.str()));
+        } else {
+            e.invalid(&version, "duplicate version");
         }
     }
     if !all.texts().any(|it| matches!(it, "v1" | "v1beta1")) {
@@ -172,7 +173,8 @@ pub(super) fn match_conditions(e: &mut Errors, all: &Field) {
     if all.len() > 64 {
         e.too_many(all, 64);
     }
-    for (index, it) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for it in all.items() {
         let (expression, name) = (it.child("expression"), it.child("name"));
         if expression.str().trim().is_empty() {
             e.required(&expression, "");
@@ -180,9 +182,7 @@ pub(super) fn match_conditions(e: &mut Errors, all: &Field) {
         if e.required_text(&name) {
             e.qualified_name(&name);
         }
-        let again = all.list()[..index]
-            .iter()
-            .any(|it| text(it, "name") == name.str());
+        let again = !seen.insert(it.text("name"));
         if !name.is_empty() && again {
             e.duplicate(&name);
         }
@@ -221,25 +221,24 @@ fn resources(e: &mut Errors, all: &Field) {
         e.required(all, "");
     }
     let mut plain = false;
-    for (index, it) in all.items().enumerate() {
+    // `pods/*` and `*/scale`, by what is beside the star.
+    let mut seen: Seen<(&str, &str)> = Seen::default();
+    for it in all.items() {
         if !e.required_text(&it) {
             continue;
         }
-        let Some((resource, sub)) = it.str().split_once('/') else {
-            plain = it.str() != "*";
+        let text = it.str();
+        let Some((resource, sub)) = text.split_once('/') else {
+            plain = text != "*";
             continue;
         };
-        let before = |text: String| {
-            all.list()[..index]
-                .iter()
-                .any(|it| it.as_str() == Some(&text))
-        };
-        for wide in [format!("{resource}/*"), format!("*/{sub}")] {
-            if before(wide.clone()) {
-                let why = format!("if '{wide}' is present, must not specify {}", it.str());
+        for (resource, sub) in [(resource, "*"), ("*", sub)] {
+            if seen.contains(&(resource, sub)) {
+                let why = format!("if '{resource}/{sub}' is present, must not specify {text}");
                 e.invalid(&it, &why);
             }
         }
+        seen.insert((resource, sub));
     }
     let has = |text: &str| all.list().contains(&Value::from(text));
     if all.len() > 1 && has("*/*") {
@@ -254,7 +253,9 @@ fn resources(e: &mut Errors, all: &Field) {
 pub(super) mod policies {
     //! `ValidatingAdmissionPolicy`: its shape, without its expressions.
 
-    use super::{Errors, Field, Named, match_conditions, names, object_meta, operations, text};
+    use super::{
+        Errors, Field, Key, Named, Seen, match_conditions, names, object_meta, operations,
+    };
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -275,7 +276,8 @@ pub(super) mod policies {
             e.invalid(&annotations, "must not have more than 20 auditAnnotations");
         }
         let policy = it.child("metadata").text("name");
-        for (index, annotation) in annotations.items().enumerate() {
+        let mut seen = Seen::default();
+        for annotation in annotations.items() {
             let (key, value) = (annotation.child("key"), annotation.child("valueExpression"));
             let full = format!("{policy}/{}", key.str());
             for wrong in names::qualified_name(&full) {
@@ -286,10 +288,7 @@ pub(super) mod policies {
                 1..=5120 => {}
                 _ => e.required(&value, "must not exceed 5120 bytes in length"),
             }
-            if annotations.list()[..index]
-                .iter()
-                .any(|it| text(it, "key") == key.str())
-            {
+            if !seen.insert(annotation.text("key")) {
                 e.duplicate(&key);
             }
         }
@@ -369,9 +368,10 @@ pub(super) mod policies {
         for name in ["resourceRules", "excludeResourceRules"] {
             for rule in it.child(name).items() {
                 let names = rule.child("resourceNames");
-                for (index, name) in names.items().enumerate() {
+                let mut seen = Seen::default();
+                for name in names.items() {
                     e.path_segment(&name);
-                    if names.list()[..index].contains(name.value) {
+                    if !seen.insert(Key::from(name.value)) {
                         e.duplicate(&name);
                     }
                 }
@@ -441,7 +441,7 @@ pub(super) mod policies {
 pub(super) mod bindings {
     //! `ValidatingAdmissionPolicyBinding`
 
-    use super::{Error, Errors, Field, Named, object_meta, policies};
+    use super::{Error, Errors, Field, Key, Named, Seen, object_meta, policies};
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -461,9 +461,10 @@ pub(super) mod bindings {
         if actions.is_empty() {
             return e.late(|e| e.required(&actions, ""));
         }
-        for (index, action) in actions.items().enumerate() {
+        let mut seen = Seen::default();
+        for action in actions.items() {
             e.one_of(&action, &["Audit", "Deny", "Warn"]);
-            if actions.list()[..index].contains(action.value) {
+            if !seen.insert(Key::from(action.value)) {
                 e.duplicate(&action);
             }
         }

@@ -100,12 +100,12 @@ impl Errors {
     }
 
     /// What the field already had stays valid.
-    pub(super) fn ip(&mut self, it: &Field, was: &[&str]) {
-        self.push_all(names::ip_for_legacy_field(&it.path, it.str(), true, was));
+    pub(super) fn ip(&mut self, it: &Field, had: bool) {
+        self.push_all(names::ip_for_legacy_field(&it.path, it.str(), true, had));
     }
 
-    pub(super) fn cidr(&mut self, it: &Field, was: &[&str]) {
-        self.push_all(names::cidr_for_legacy_field(&it.path, it.str(), true, was));
+    pub(super) fn cidr(&mut self, it: &Field, had: bool) {
+        self.push_all(names::cidr_for_legacy_field(&it.path, it.str(), true, had));
     }
 
     pub(super) fn non_negative_quantity(&mut self, it: &Field) {

@@ -204,7 +204,7 @@ impl Reader {
         object.members.sort_by_key(|it| it.number);
         self.nodes[id.0 as usize] = Node {
             shape: Shape::Object {
-                fields: object.fields,
+                fields: object.fields.into(),
                 map_type: map_type(rest),
             },
             go: Some(Arc::new(Go {

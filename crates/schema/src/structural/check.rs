@@ -1,15 +1,16 @@
 //! Whether a schema is structural, in upstream's words.
 
 use json::{Object, Value};
-use meta::field::{Error, Path};
+use meta::field::{Error, ErrorList, Path};
 
-use super::{compile, flag};
+use super::{flag, pattern};
 
 /// What keeps the schema at a path from being structural, in the order of the texts.
 pub fn check(path: &Path<'_>, schema: &Value) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     structure(path, schema, Level::Root, &mut errors);
     complete(schema, schema, path, path, &mut errors);
+    let mut errors = errors.into_vec();
     errors.sort_by_cached_key(Error::to_string);
     errors
 }
@@ -51,7 +52,7 @@ fn ty(schema: &Value) -> &str {
     schema.str_at(&["type"]).unwrap_or_default()
 }
 
-fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Error>) {
+fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut ErrorList) {
     let (embedded, int_or_string, preserve) = (
         flag(schema, "x-kubernetes-embedded-resource"),
         flag(schema, "x-kubernetes-int-or-string"),
@@ -60,7 +61,7 @@ fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Err
     match schema.get("items") {
         Some(items) => structure(&path.child("items"), items, Level::Item, errors),
         None if ty(schema) == "array" => {
-            errors.push(Error::required(path.child("items"), "must be specified"));
+            errors.push_with(|| Error::required(path.child("items"), "must be specified"));
         }
         None => {}
     }
@@ -71,14 +72,14 @@ fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Err
     if let Some(additional) = schema.get("additionalProperties") {
         let path = path.child("additionalProperties");
         if level == Level::Root {
-            errors.push(Error::forbidden(path, "must not be used at the root"));
+            errors.push_with(|| Error::forbidden(path, "must not be used at the root"));
         }
         if additional.as_object().is_some() {
             structure(&path, additional, Level::Field, errors);
         }
         if embedded {
             let detail = "must not be used if x-kubernetes-embedded-resource is set";
-            errors.push(Error::forbidden(path, detail));
+            errors.push_with(|| Error::forbidden(path, detail));
         }
     }
     for (set, name) in [
@@ -87,7 +88,7 @@ fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Err
     ] {
         if int_or_string && set {
             let detail = "must be false if x-kubernetes-int-or-string is true";
-            errors.push(Error::invalid(path.child(name), true, detail));
+            errors.push_with(|| Error::invalid(path.child(name), true, detail));
         }
     }
     let first = schema.get("allOf").and_then(|it| it.as_array()?.first());
@@ -101,16 +102,16 @@ fn structure(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Err
     if embedded && !preserve && object(schema, "properties").next().is_none() {
         let detail = "must not be empty if x-kubernetes-embedded-resource is true without \
                       x-kubernetes-preserve-unknown-fields";
-        errors.push(Error::required(properties, detail));
+        errors.push_with(|| Error::required(properties, detail));
     }
 }
 
-fn types(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Error>) {
+fn types(path: &Path<'_>, schema: &Value, level: Level, errors: &mut ErrorList) {
     let at = path.child("type");
     let found = ty(schema);
     if flag(schema, "x-kubernetes-embedded-resource") && found != "object" {
         let detail = "must be object if x-kubernetes-embedded-resource is true";
-        errors.push(match found {
+        errors.push_with(|| match found {
             "" => Error::required(at, detail),
             _ => Error::invalid(at, found, detail),
         });
@@ -123,14 +124,14 @@ fn types(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Error>)
             Level::Item => "must not be empty for specified array items",
             Level::Field => "must not be empty for specified object fields",
         };
-        errors.push(Error::required(at, detail));
+        errors.push_with(|| Error::required(at, detail));
     }
     if level == Level::Root && !matches!(found, "" | "object") {
-        errors.push(Error::invalid(at, found, "must be object at the root"));
+        errors.push_with(|| Error::invalid(at, found, "must be object at the root"));
     }
 }
 
-fn metadata(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Error>) {
+fn metadata(path: &Path<'_>, schema: &Value, level: Level, errors: &mut ErrorList) {
     let is_object = level == Level::Root || flag(schema, "x-kubernetes-embedded-resource");
     let properties = path.child("properties");
     for (name, wanted) in [
@@ -144,7 +145,7 @@ fn metadata(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Erro
         let at = properties.key(name);
         if is_object && ty(property) != wanted {
             let detail = format!("must be {wanted}");
-            errors.push(Error::invalid(at.child("type"), ty(property), detail));
+            errors.push_with(|| Error::invalid(at.child("type"), ty(property), detail));
         }
         if name == "metadata" && level == Level::Root {
             let names = object(property, "properties")
@@ -154,7 +155,7 @@ fn metadata(path: &Path<'_>, schema: &Value, level: Level, errors: &mut Vec<Erro
             if !names || !bare {
                 let detail = "must not specify anything other than name and generateName, but metadata is implicitly \
                               specified";
-                errors.push(Error::forbidden(at, detail));
+                errors.push_with(|| Error::forbidden(at, detail));
             }
         }
     }
@@ -178,7 +179,7 @@ struct Skip {
     first_all_of: bool,
 }
 
-fn values(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut Vec<Error>) {
+fn values(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut ErrorList) {
     for key in ["anyOf", "allOf", "oneOf"] {
         if key == "anyOf" && skip.any_of {
             continue;
@@ -195,10 +196,12 @@ fn values(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut Vec<Error>) 
     if let Some(not) = schema.get("not") {
         nested(&path.child("not"), not, Skip::default(), errors);
     }
-    let pattern = schema.str_at(&["pattern"]).unwrap_or_default();
-    if let Err(why) = compile(pattern) {
+    let text = schema.str_at(&["pattern"]).unwrap_or_default();
+    if !text.is_empty()
+        && let Err(why) = pattern::check(text)
+    {
         let detail = format!("must be a valid regular expression, but isn't: {why}");
-        errors.push(Error::invalid(path.child("pattern"), pattern, detail));
+        errors.push_with(|| Error::invalid(path.child("pattern"), text, detail));
     }
 }
 
@@ -237,7 +240,7 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("x-kubernetes-validations", "must be empty to be structural"),
 ];
 
-fn nested(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut Vec<Error>) {
+fn nested(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut ErrorList) {
     values(path, schema, skip, errors);
     if let Some(items) = schema.get("items") {
         nested(&path.child("items"), items, Skip::default(), errors);
@@ -247,12 +250,12 @@ fn nested(path: &Path<'_>, schema: &Value, skip: Skip, errors: &mut Vec<Error>) 
         nested(&properties.key(name), property, Skip::default(), errors);
         if name == "metadata" {
             let detail = "must not be specified in a nested context";
-            errors.push(Error::forbidden(properties.key(name), detail));
+            errors.push_with(|| Error::forbidden(properties.key(name), detail));
         }
     }
     for (key, detail) in STRUCTURE {
         if is_set(schema, key) {
-            errors.push(Error::forbidden(path.child(key), *detail));
+            errors.push_with(|| Error::forbidden(path.child(key), *detail));
         }
     }
 }
@@ -263,7 +266,7 @@ fn complete(
     schema: &Value,
     at: &Path<'_>,
     from: &Path<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut ErrorList,
 ) {
     if let Some(not) = clause.get("not") {
         complete_nested(not, Some(schema), at, &from.child("not"), errors);
@@ -281,13 +284,10 @@ fn complete_nested(
     schema: Option<&Value>,
     at: &Path<'_>,
     from: &Path<'_>,
-    errors: &mut Vec<Error>,
+    errors: &mut ErrorList,
 ) {
     let Some(schema) = schema else {
-        errors.push(Error::required(
-            at,
-            format!("because it is defined in {from}"),
-        ));
+        errors.push_with(|| Error::required(at, format!("because it is defined in {from}")));
         return;
     };
     complete(clause, schema, at, from, errors);

@@ -11,7 +11,7 @@ pub fn default(place: Place<'_>, value: &mut Value) {
     };
     match value {
         Value::Object(object) => {
-            for (name, id) in &rules.properties {
+            for (name, id) in &rules.defaults {
                 let node = place.at(*id).node();
                 let Some(default) = &node.default else {
                     continue;
@@ -24,9 +24,8 @@ pub fn default(place: Place<'_>, value: &mut Value) {
                 }
             }
             for (key, value) in object.iter_mut() {
-                let property = rules.properties.iter().find(|(name, _)| name == key);
-                if let Some((_, id)) = property {
-                    default(place.at(*id), value);
+                if let Some((_, id)) = rules.properties.find(key) {
+                    default(place.at(id), value);
                 } else if let Some(id) = rules.additional {
                     default_null(place.at(id), value);
                     default(place.at(id), value);
@@ -57,13 +56,11 @@ pub fn lacks_default(place: Place<'_>, value: &Value) -> bool {
     };
     match value {
         Value::Object(object) => {
-            let missing = |(name, id): &(Text, NodeId)| {
-                place.at(*id).node().default.is_some() && object.get(name).is_none()
-            };
-            rules.properties.iter().any(missing)
+            let missing = |(name, _): &(Text, NodeId)| object.get(name).is_none();
+            rules.defaults.iter().any(missing)
                 || object.iter().any(|(key, value)| {
-                    let property = rules.properties.iter().find(|(name, _)| name == key);
-                    let id = property.map(|(_, id)| *id).or(rules.additional);
+                    let property = rules.properties.find(key);
+                    let id = property.map(|(_, id)| id).or(rules.additional);
                     id.is_some_and(|id| is_given(id, value))
                 })
         }
@@ -89,8 +86,8 @@ pub fn drop_nulls(place: Place<'_>, value: &mut Value) {
     };
     match value {
         Value::Object(object) => object.retain(|key, value| {
-            let property = rules.properties.iter().find(|(name, _)| *name == *key);
-            let Some(id) = property.map(|(_, id)| *id).or(rules.additional) else {
+            let property = rules.properties.find(key);
+            let Some(id) = property.map(|(_, id)| id).or(rules.additional) else {
                 return true;
             };
             let node = place.at(id).node();

@@ -2,11 +2,12 @@
 //! metadata that no schema needs to name.
 
 use json::Value;
-use meta::field::{Error, Path};
+use meta::field::{Error, ErrorList, Path};
 use meta::gvk::GroupVersion;
 use meta::names;
 use meta::object::validate_object_meta;
 
+use crate::unknown::Paths;
 use crate::{Place, builtin};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -20,22 +21,20 @@ pub fn coerce(
     is_root: bool,
     drop_malformed: bool,
 ) -> Result<Vec<String>, Error> {
-    let mut unknown = Vec::new();
     let mut coercer = Coercer {
         drop_malformed,
-        unknown: &mut unknown,
+        unknown: Paths::default(),
     };
     coercer.value(path, place, value, is_root)?;
-    unknown.sort();
-    Ok(unknown)
+    Ok(coercer.unknown.into_sorted())
 }
 
-struct Coercer<'a> {
+struct Coercer {
     drop_malformed: bool,
-    unknown: &'a mut Vec<String>,
+    unknown: Paths,
 }
 
-impl Coercer<'_> {
+impl Coercer {
     fn value(
         &mut self,
         path: &Path<'_>,
@@ -67,9 +66,8 @@ impl Coercer<'_> {
                     }
                 }
                 for (key, value) in object.iter_mut() {
-                    let property = rules.properties.iter().find(|it| it.0 == *key);
-                    if let Some((_, id)) = property {
-                        self.value(&path.child(key), place.at(*id), value, false)?;
+                    if let Some((_, id)) = rules.properties.find(key) {
+                        self.value(&path.child(key), place.at(id), value, false)?;
                     } else if let Some(id) = rules.additional {
                         self.value(&path.key(key), place.at(id), value, false)?;
                     }
@@ -104,9 +102,11 @@ impl Coercer<'_> {
                     .is_none_or(|place| crate::check_types(place, value).is_ok())
             });
         }
-        let unknown = crate::unknown_paths(place, value);
-        self.unknown
-            .extend(unknown.into_iter().map(|it| format!("{path}.{it}")));
+        if !self.unknown.is_full() {
+            for unknown in crate::unknown_paths(place, value) {
+                self.unknown.push_with(|| format!("{path}.{unknown}"));
+            }
+        }
         crate::canonical(place, value);
         Ok(())
     }
@@ -120,12 +120,12 @@ pub fn validate_embedded(
     value: &Value,
     is_root: bool,
 ) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     walk(path, place, value, is_root, &mut errors);
-    errors
+    errors.into_vec()
 }
 
-fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, is_root: bool, errors: &mut Vec<Error>) {
+fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, is_root: bool, errors: &mut ErrorList) {
     let Some(rules) = &place.node().rules else {
         return;
     };
@@ -135,9 +135,8 @@ fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, is_root: bool, errors:
                 embedded(path, value, errors);
             }
             for (key, value) in object.iter() {
-                let property = rules.properties.iter().find(|it| it.0 == *key);
-                if let Some((_, id)) = property {
-                    walk(&path.child(key), place.at(*id), value, false, errors);
+                if let Some((_, id)) = rules.properties.find(key) {
+                    walk(&path.child(key), place.at(id), value, false, errors);
                 } else if let Some(id) = rules.additional {
                     walk(&path.key(key), place.at(id), value, false, errors);
                 }
@@ -153,27 +152,30 @@ fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, is_root: bool, errors:
     }
 }
 
-fn embedded(path: &Path<'_>, object: &Value, errors: &mut Vec<Error>) {
+fn embedded(path: &Path<'_>, object: &Value, errors: &mut ErrorList) {
+    if errors.is_full() {
+        return;
+    }
     for key in ["apiVersion", "kind"] {
         let path = path.child(key);
         let text = match object.get(key) {
             None => {
-                errors.push(Error::required(path, ""));
+                errors.push_with(|| Error::required(path, ""));
                 continue;
             }
             Some(Value::String(text)) if text.is_empty() => {
-                errors.push(Error::invalid(path, "", "must not be empty"));
+                errors.push_with(|| Error::invalid(path, "", "must not be empty"));
                 continue;
             }
             Some(Value::String(text)) => text,
             Some(other) => {
-                errors.push(Error::invalid(path, other.clone(), "must be a string"));
+                errors.push_with(|| Error::invalid(path, other.clone(), "must be a string"));
                 continue;
             }
         };
         if key == "apiVersion" {
             if let Err(why) = GroupVersion::parse(text) {
-                errors.push(Error::invalid(path, text, why.to_string()));
+                errors.push_with(|| Error::invalid(path, text, why.to_string()));
             }
             continue;
         }
@@ -183,7 +185,7 @@ fn embedded(path: &Path<'_>, object: &Value, errors: &mut Vec<Error>) {
                 "may have mixed case, but should otherwise match: {}",
                 wrong.join(",")
             );
-            errors.push(Error::invalid(path, text, detail));
+            errors.push_with(|| Error::invalid(path, text, detail));
         }
     }
     let Some(metadata) = object.get("metadata") else {
@@ -194,7 +196,7 @@ fn embedded(path: &Path<'_>, object: &Value, errors: &mut Vec<Error>) {
         .named(OBJECT_META)
         .map(|it| crate::check_types(it.place(), metadata));
     if let Some(Err(error)) = types {
-        errors.push(Error::invalid(at, metadata.clone(), error.to_string()));
+        errors.push_with(|| Error::invalid(at, metadata.clone(), error.to_string()));
         return;
     }
     // An object in another needs no name.

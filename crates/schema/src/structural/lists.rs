@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 
 use json::{Object, Text, Value};
-use meta::field::{Error, Path};
+use meta::field::{Error, ErrorList, Path};
 
 use super::validate::sorted;
 use crate::{ListType, Place, Shape};
 
 /// The second of each group of equal items.
 pub fn validate_lists(path: &Path<'_>, place: Place<'_>, value: &Value) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     walk(path, place, value, &mut errors);
-    errors
+    errors.into_vec()
 }
 
-fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, errors: &mut Vec<Error>) {
+fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, errors: &mut ErrorList) {
     match (place.shape(), value) {
         (Shape::Map { values, .. }, Value::Object(object)) => {
             for (key, value) in object.iter() {
@@ -34,7 +34,8 @@ fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, errors: &mut Vec<Error
                 ListType::Atomic => {}
                 ListType::Set => {
                     for index in repeated(all.iter().map(|it| sorted(it).to_string())) {
-                        errors.push(Error::duplicate(path.index(index), sorted(&all[index])));
+                        errors
+                            .push_with(|| Error::duplicate(path.index(index), sorted(&all[index])));
                     }
                 }
                 ListType::Map(keys) => map(path, keys, all, errors),
@@ -47,17 +48,13 @@ fn walk(path: &Path<'_>, place: Place<'_>, value: &Value, errors: &mut Vec<Error
     }
 }
 
-fn map(path: &Path<'_>, keys: &[Text], all: &[Value], errors: &mut Vec<Error>) {
+fn map(path: &Path<'_>, keys: &[Text], all: &[Value], errors: &mut ErrorList) {
     let wrong = all
         .iter()
         .position(|it| !it.is_null() && it.as_object().is_none());
     if let Some(index) = wrong {
         let detail = "must be an object for an array of list-type map";
-        errors.push(Error::invalid(
-            path.index(index),
-            sorted(&all[index]),
-            detail,
-        ));
+        errors.push_with(|| Error::invalid(path.index(index), sorted(&all[index]), detail));
         return;
     }
     let key_of = |item: &Value| -> Value {
@@ -70,7 +67,7 @@ fn map(path: &Path<'_>, keys: &[Text], all: &[Value], errors: &mut Vec<Error>) {
     };
     let found: Vec<Value> = all.iter().map(key_of).collect();
     for index in repeated(found.iter().map(Value::to_string)) {
-        errors.push(Error::duplicate(path.index(index), found[index].clone()));
+        errors.push_with(|| Error::duplicate(path.index(index), found[index].clone()));
     }
 }
 

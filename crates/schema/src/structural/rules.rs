@@ -1,10 +1,12 @@
 //! What a definition's schema may use of `OpenAPI`, and how lists and maps must be declared: upstream's words.
 
+use std::collections::HashSet;
+
 use json::{Object, Value};
-use meta::field::{Error, Path};
+use meta::field::{Error, ErrorList, Path};
 
 use super::{flag, from_json_schema_props, validate};
-use crate::prune;
+use crate::{Place, prune};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const LIST_TYPE: &str = "x-kubernetes-list-type";
@@ -25,17 +27,19 @@ const UNSUPPORTED: [&str; 6] = [
 
 /// What is wrong with the schema of a definition, beside that it is not structural.
 pub fn check_rules(path: &Path<'_>, schema: &Value) -> Vec<Error> {
-    let mut errors = Vec::new();
+    let mut errors = ErrorList::default();
     if flag(schema, "nullable") {
         let text = "nullable cannot be true at the root";
-        errors.push(Error::forbidden(path.child("nullable"), text));
+        errors.push_with(|| Error::forbidden(path.child("nullable"), text));
     }
     let top = Inside {
         is_root: true,
         ..Inside::default()
     };
-    level(path, schema, &top, &mut errors);
-    errors
+    if let Ok(compiled) = from_json_schema_props(schema) {
+        level(path, schema, compiled.place(), &top, &mut errors);
+    }
+    errors.into_vec()
 }
 
 /// Whether a schema uses what no structural schema can: then it is not asked whether it is one.
@@ -67,15 +71,22 @@ struct Inside {
     no_defaults: Option<String>,
 }
 
-fn level(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Error>) {
-    if schema.as_object().is_none() {
+/// A schema as it is written, and compiled: the whole is compiled once, not each part that has a default.
+fn level(
+    path: &Path<'_>,
+    schema: &Value,
+    place: Place<'_>,
+    inside: &Inside,
+    errors: &mut ErrorList,
+) {
+    let Some(rules) = &place.node().rules else {
         return;
-    }
-    fields(path, schema, inside, errors);
+    };
+    fields(path, schema, place, inside, errors);
     if flag(schema, "uniqueItems") {
         let text =
             "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        errors.push(Error::forbidden(path.child("uniqueItems"), text));
+        errors.push_with(|| Error::forbidden(path.child("uniqueItems"), text));
     }
     let here = Inside {
         is_root: false,
@@ -86,17 +97,19 @@ fn level(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Erro
         let any = additional.is_null() || *additional == Value::Bool(true);
         if !any && object(schema, "properties").next().is_some() {
             let text = "additionalProperties and properties are mutual exclusive";
-            errors.push(Error::forbidden(path, text));
+            errors.push_with(|| Error::forbidden(path, text));
         }
         let mut here = here.clone();
         if here.is_metadata {
             let text = "inside additionalProperties applying to object metadata";
             here.no_defaults = Some(text.to_owned());
         }
-        level(&path, additional, &here, errors);
+        if let Some(id) = rules.additional {
+            level(&path, additional, place.at(id), &here, errors);
+        }
     }
     let resource = inside.is_root || flag(schema, EMBEDDED);
-    for (name, property) in object(schema, "properties") {
+    for ((name, property), (_, id)) in object(schema, "properties").zip(&rules.properties) {
         let mut here = here.clone();
         if resource && matches!(name, "metadata" | "kind" | "apiVersion") {
             here.is_metadata = true;
@@ -104,113 +117,129 @@ fn level(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Erro
                 here.no_defaults = Some(format!("in top-level {name}"));
             }
         }
-        level(&path.child("properties").key(name), property, &here, errors);
+        let path = path.child("properties");
+        level(&path.key(name), property, place.at(*id), &here, errors);
     }
-    if let Some(not) = schema.get("not") {
-        level(&path.child("not"), not, &here, errors);
+    if let (Some(not), Some(id)) = (schema.get("not"), rules.not) {
+        level(&path.child("not"), not, place.at(id), &here, errors);
     }
-    for name in ["allOf", "oneOf", "anyOf"] {
+    for (name, ids) in [
+        ("allOf", &rules.all_of),
+        ("oneOf", &rules.one_of),
+        ("anyOf", &rules.any_of),
+    ] {
+        let path = path.child(name);
         let all = schema.get(name).and_then(Value::as_array);
-        for (index, it) in all.into_iter().flatten().enumerate() {
-            level(&path.child(name).index(index), it, &here, errors);
+        for (index, (it, id)) in all.into_iter().flatten().zip(ids).enumerate() {
+            level(&path.index(index), it, place.at(*id), &here, errors);
         }
     }
-    if let Some(items) = schema.get("items") {
-        level(&path.child("items"), items, &here, errors);
+    if let (Some(items), Some(id)) = (schema.get("items"), rules.items) {
+        level(&path.child("items"), items, place.at(id), &here, errors);
     }
     declared(path, schema, errors);
 }
 
 /// What one schema says of itself.
-fn fields(path: &Path<'_>, schema: &Value, inside: &Inside, errors: &mut Vec<Error>) {
+fn fields(
+    path: &Path<'_>,
+    schema: &Value,
+    place: Place<'_>,
+    inside: &Inside,
+    errors: &mut ErrorList,
+) {
     let kind = ty(schema);
     if !kind.is_empty() && !TYPES.contains(&kind) {
-        errors.push(Error::not_supported(path.child("type"), kind, TYPES));
+        errors.push_with(|| Error::not_supported(path.child("type"), kind, TYPES));
     }
     if let Some(default) = schema.get("default").filter(|it| !it.is_null()) {
-        match &inside.no_defaults {
-            Some(reason) => {
-                let text = format!("must not be set {reason}");
-                errors.push(Error::forbidden(path.child("default"), text));
-            }
-            None => defaults(path, schema, default, inside.is_metadata, errors),
+        if let Some(reason) = &inside.no_defaults {
+            let text = format!("must not be set {reason}");
+            errors.push_with(|| Error::forbidden(path.child("default"), text));
+        } else {
+            let more = inside.is_metadata || flag(schema, EMBEDDED);
+            defaults(path, place, default, more, errors);
         }
     }
     for name in UNSUPPORTED {
         if is_set(schema, name) {
             let text = format!("{name} is not supported");
-            errors.push(Error::forbidden(path.child(name), text));
+            errors.push_with(|| Error::forbidden(path.child(name), text));
         }
     }
     if kind == "null" {
         let text = "type cannot be set to null, use nullable as an alternative";
-        errors.push(Error::forbidden(path.child("type"), text));
+        errors.push_with(|| Error::forbidden(path.child("type"), text));
     }
     if schema
         .get("items")
         .is_some_and(|it| it.as_array().is_some())
     {
         let text = "items must be a schema object and not an array";
-        errors.push(Error::forbidden(path.child("items"), text));
+        errors.push_with(|| Error::forbidden(path.child("items"), text));
     }
     if inside.is_metadata && flag(schema, EMBEDDED) {
         let text = "must not be used inside of resource meta";
-        errors.push(Error::forbidden(path.child(EMBEDDED), text));
+        errors.push_with(|| Error::forbidden(path.child(EMBEDDED), text));
     }
 }
 
 /// A default must be what its own schema takes, and all of it; metadata is known to have more.
 fn defaults(
     path: &Path<'_>,
-    schema: &Value,
+    place: Place<'_>,
     default: &Value,
-    is_metadata: bool,
-    errors: &mut Vec<Error>,
+    may_have_more: bool,
+    errors: &mut ErrorList,
 ) {
-    let Ok(compiled) = from_json_schema_props(schema) else {
+    if errors.is_full() {
         return;
-    };
+    }
     let path = path.child("default");
     let mut pruned = default.clone();
-    prune(compiled.place(), &mut pruned);
-    if pruned != *default && !is_metadata && !flag(schema, EMBEDDED) {
+    prune(place, &mut pruned);
+    if pruned != *default && !may_have_more {
         let text = "must not have unknown fields";
         errors.push(Error::invalid(path, default.clone(), text));
         return;
     }
-    let at = path.to_string();
-    let wrong = validate(compiled.place(), default).into_iter();
-    errors.extend(wrong.map(|it| it.below(&at)));
+    let wrong = validate(place, default);
+    if !wrong.is_empty() {
+        let at = path.to_string();
+        for error in wrong {
+            errors.push_with(|| error.below(&at));
+        }
+    }
 }
 
 /// Lists and maps as they are declared for apply.
-fn declared(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
+fn declared(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
     if schema.get(PRESERVE) == Some(&Value::Bool(false)) {
         let text = "must be true or undefined";
-        errors.push(Error::invalid(path.child(PRESERVE), false, text));
+        errors.push_with(|| Error::invalid(path.child(PRESERVE), false, text));
     }
     let text = |key| schema.str_at(&[key]);
     let (map, list) = (text(MAP_TYPE), text(LIST_TYPE));
     if map.is_some() && ty(schema) != "object" {
-        errors.push(other_type(path, schema, "object", MAP_TYPE));
+        errors.push_with(|| other_type(path, schema, "object", MAP_TYPE));
     }
     if let Some(map) = map.filter(|it| !matches!(*it, "atomic" | "granular")) {
         let supported = ["atomic", "granular"];
-        errors.push(Error::not_supported(path.child(MAP_TYPE), map, supported));
+        errors.push_with(|| Error::not_supported(path.child(MAP_TYPE), map, supported));
     }
     if list.is_some() && ty(schema) != "array" {
-        errors.push(other_type(path, schema, "array", LIST_TYPE));
+        errors.push_with(|| other_type(path, schema, "array", LIST_TYPE));
     } else if list == Some("set") {
         set(path, schema, errors);
     }
     if let Some(list) = list.filter(|it| !matches!(*it, "atomic" | "set" | "map")) {
         let supported = ["atomic", "set", "map"];
-        errors.push(Error::not_supported(path.child(LIST_TYPE), list, supported));
+        errors.push_with(|| Error::not_supported(path.child(LIST_TYPE), list, supported));
     }
     if !keys(schema).is_empty() && list != Some("map") {
         let text = "must be map if x-kubernetes-list-map-keys is non-empty";
         let path = path.child(LIST_TYPE);
-        errors.push(match list {
+        errors.push_with(|| match list {
             None => Error::required(path, text),
             Some(list) => Error::invalid(path, list, text),
         });
@@ -223,7 +252,7 @@ fn declared(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
         && schema.get("items").is_some_and(|it| flag(it, "nullable"))
     {
         let text = format!("cannot be nullable when x-kubernetes-list-type is {list}");
-        errors.push(Error::forbidden(items.child("nullable"), text));
+        errors.push_with(|| Error::forbidden(items.child("nullable"), text));
     }
     if list == Some("map") {
         map_keys(&items, schema, errors);
@@ -240,7 +269,7 @@ fn other_type(path: &Path<'_>, schema: &Value, kind: &str, what: &str) -> Error 
 }
 
 /// The items of a set count as a whole.
-fn set(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
+fn set(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
     let Some(items) = schema.get("items") else {
         return;
     };
@@ -251,79 +280,81 @@ fn set(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
     let shown = of(LIST_TYPE).map(Value::from).unwrap_or_default();
     match ty(items) {
         "array" if of(LIST_TYPE).is_some_and(|it| it != "atomic") => {
-            errors.push(Error::invalid(path.child(LIST_TYPE), shown, text));
+            errors.push_with(|| Error::invalid(path.child(LIST_TYPE), shown, text));
         }
         "object" if of(MAP_TYPE) != Some("atomic") => {
-            errors.push(Error::invalid(path.child(MAP_TYPE), shown, text));
+            errors.push_with(|| Error::invalid(path.child(MAP_TYPE), shown, text));
         }
         _ => {}
     }
 }
 
-fn map_list(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
+fn map_list(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
     let (keys, at) = (keys(schema), path.child(KEYS));
     if keys.is_empty() {
         let text = "must not be empty if x-kubernetes-list-type is map";
-        errors.push(Error::required(at, text));
+        errors.push_with(|| Error::required(at, text));
     }
     let path = path.child("items");
     let items = match schema.get("items") {
         None => {
             let text = "must have a schema if x-kubernetes-list-type is map";
-            return errors.push(Error::required(path, text));
+            return errors.push_with(|| Error::required(path, text));
         }
         Some(items) if items.as_array().is_some() => {
             let text = "must only have a single schema if x-kubernetes-list-type is map";
-            return errors.push(Error::invalid(path, items.clone(), text));
+            return errors.push_with(|| Error::invalid(path, items.clone(), text));
         }
         Some(items) => items,
     };
     if ty(items) != "object" {
         let text = "must be object if parent array's x-kubernetes-list-type is map";
-        return errors.push(Error::invalid(path.child("type"), ty(items), text));
+        return errors.push_with(|| Error::invalid(path.child("type"), ty(items), text));
     }
-    let all: Value = keys.iter().copied().collect();
-    for (index, key) in keys.iter().enumerate() {
+    let all = || keys.iter().copied().collect::<Value>();
+    let mut seen = HashSet::new();
+    for key in &keys {
         match items.at(&["properties", key]) {
             Some(it) if matches!(ty(it), "array" | "object") => {
                 let text = "must be a scalar type if parent array's x-kubernetes-list-type is map";
                 let path = path.child("properties");
                 let path = path.key(key);
-                errors.push(Error::invalid(path.child("type"), ty(items), text));
+                errors.push_with(|| Error::invalid(path.child("type"), ty(items), text));
             }
             Some(_) => {}
             None => {
                 let text = "entries must all be names of item properties";
-                errors.push(Error::invalid(at, all.clone(), text));
+                errors.push_with(|| Error::invalid(at, all(), text));
             }
         }
-        if keys[..index].contains(key) {
+        if !seen.insert(key) {
             let text = "must not contain duplicate entries";
-            errors.push(Error::invalid(at, all.clone(), text));
+            errors.push_with(|| Error::invalid(at, all(), text));
         }
     }
 }
 
 /// Every item has its keys.
-fn map_keys(path: &Path<'_>, schema: &Value, errors: &mut Vec<Error>) {
+fn map_keys(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
     let Some(items) = schema.get("items") else {
         return;
     };
     let required = items.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let required: HashSet<&str> = required.collect();
     let properties = path.child("properties");
     for key in keys(schema) {
         let Some(property) = items.at(&["properties", key]) else {
             continue;
         };
         let path = properties.key(key);
-        let required = required.is_some_and(|all| all.iter().any(|it| it.as_str() == Some(key)));
-        if !required && property.get("default").is_none_or(Value::is_null) {
+        if !required.contains(key) && property.get("default").is_none_or(Value::is_null) {
             let text = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
-            errors.push(Error::required(path.child("default"), text));
+            errors.push_with(|| Error::required(path.child("default"), text));
         }
         if flag(property, "nullable") {
             let text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
-            errors.push(Error::forbidden(path.child("nullable"), text));
+            errors.push_with(|| Error::forbidden(path.child("nullable"), text));
         }
     }
 }

@@ -7,9 +7,10 @@ use crate::direct::Direct;
 use crate::wire::Wire;
 use crate::{config, eventually, keys, next, open, open_with};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn compacted_while_away_the_store_starts_over_and_says_so() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let wire = Wire::to(&cluster.endpoints()[0]).await;
     let store = open_with(config(vec![wire.endpoint.clone()])).await;
@@ -45,9 +46,10 @@ async fn compacted_while_away_the_store_starts_over_and_says_so() {
     assert_eq!(next(&mut watch, 1).await[0].revision, put);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn cut_off_without_a_compaction_nothing_is_lost() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let wire = Wire::to(&cluster.endpoints()[0]).await;
     let store = open_with(config(vec![wire.endpoint.clone()])).await;
@@ -73,9 +75,10 @@ async fn cut_off_without_a_compaction_nothing_is_lost() {
     assert_eq!(values, expected);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_compaction_asked_for_is_etcds_own() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let first = store.create("/a", "1").await.unwrap();
@@ -110,9 +113,10 @@ async fn a_compaction_asked_for_is_etcds_own() {
     );
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn another_cluster_behind_the_same_address_is_not_taken_for_the_first() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let (first, second) = (found.clone().start(), found.start());
     let wire = Wire::to(&first.endpoints()[0]).await;
     let store = open_with(config(vec![wire.endpoint.clone()])).await;
@@ -148,9 +152,10 @@ async fn forgets(store: &Store, revision: u64) {
     .await;
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn all_servers_forget_the_same_past_as_kube_apiserver_would() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let etcd = Direct::to(&cluster);
     // Two rounds of somebody else.
@@ -183,9 +188,10 @@ async fn all_servers_forget_the_same_past_as_kube_apiserver_would() {
     forgets(&other, third).await;
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn nothing_is_forgotten_unless_it_is_asked_for() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     store.create("/k", "0").await.unwrap();

@@ -8,9 +8,10 @@ use testkit::etcd::Cluster;
 use crate::direct::Direct;
 use crate::{config, keys, next, open, open_with, told};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_key_is_created_updated_and_deleted_under_conditions() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
 
@@ -44,9 +45,10 @@ async fn a_key_is_created_updated_and_deleted_under_conditions() {
     assert_eq!(absent.previous, [None]);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_transaction_happens_whole_or_not_at_all() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let first = store.put("/a", "1").await.unwrap();
@@ -80,9 +82,10 @@ async fn a_transaction_happens_whole_or_not_at_all() {
     assert!(watch.try_next().is_none(), "the refused ones left no trace");
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn the_past_can_be_listed_paged_and_watched_without_a_gap() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     for index in 0..5 {
@@ -117,9 +120,10 @@ async fn the_past_can_be_listed_paged_and_watched_without_a_gap() {
     assert!(matches!(future, Err(Error::FutureRevision { .. })));
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn values_and_keys_are_any_bytes() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let value = Bytes::from((0..=255).collect::<Vec<u8>>());
@@ -135,9 +139,10 @@ async fn values_and_keys_are_any_bytes() {
     assert_eq!(reopened.get(b"/empty").await.unwrap().unwrap().value, "");
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn keys_go_with_their_lease() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let lease = store.grant(Duration::from_secs(600)).await.unwrap();
@@ -171,9 +176,10 @@ async fn keys_go_with_their_lease() {
     );
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn what_is_too_large_for_etcd_is_refused_as_too_large() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let options = Options {
         max_request_bytes: 64 << 20,
@@ -189,9 +195,10 @@ async fn what_is_too_large_for_etcd_is_refused_as_too_large() {
     store.put("/large", vec![b'x'; 1 << 20]).await.unwrap();
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn keys_go_when_nobody_keeps_their_lease() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let lease = store.grant(Duration::from_millis(1)).await.unwrap();
@@ -205,9 +212,10 @@ async fn keys_go_when_nobody_keeps_their_lease() {
     assert_eq!(gone[0].previous.as_ref().unwrap().lease, lease);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn large_transactions_and_a_large_past_arrive_whole() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let start = store.latest().revision();
@@ -236,9 +244,10 @@ async fn large_transactions_and_a_large_past_arrive_whole() {
     assert_eq!(now.await.latest().len(), 8 * 128);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn many_reads_at_once_are_few_questions() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let asked = || {
@@ -266,9 +275,10 @@ async fn many_reads_at_once_are_few_questions() {
     );
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_closed_store_ends_its_watches_and_takes_nothing() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let at = store.put("/a", "1").await.unwrap();
@@ -287,9 +297,10 @@ async fn a_closed_store_ends_its_watches_and_takes_nothing() {
     assert_eq!(watch.next().await.unwrap_err(), WatchEnd::Closed);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn the_size_of_etcd_is_known() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = crate::open(&cluster).await;
     crate::eventually("a member tells its size", async || {

@@ -24,9 +24,10 @@ struct Report {
     unknown: Vec<Bytes>,
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_acknowledged_write_is_there_and_every_event_is_seen_once_in_order() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let mut cluster = found.members(3).start();
     let store = open_with(config(cluster.endpoints())).await;
     let start = store.latest().revision();

@@ -13,9 +13,10 @@ fn impatient(cluster: &Cluster) -> Config {
     }
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_that_hangs_is_left() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.members(3).start();
     let store = open_with(Config {
         // Not the missing sign of life, but what it does not show must give it away.
@@ -53,9 +54,10 @@ async fn a_member_that_hangs_is_left() {
     assert_eq!(next(&mut watch, 2).await[1].revision, created);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hung_follower_of_the_feed_is_noticed_without_any_traffic() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.members(3).start();
     let quiet = open_with(impatient(&cluster)).await;
     let mut others = cluster.endpoints();
@@ -69,9 +71,10 @@ async fn a_hung_follower_of_the_feed_is_noticed_without_any_traffic() {
     assert_eq!(next(&mut watch, 1).await[0].revision, put);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_majority_nothing_hangs_and_nothing_is_made_up() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let mut cluster = found.members(3).start();
     let store = open_with(impatient(&cluster)).await;
     let at = store.create("/a", "1").await.unwrap();
@@ -94,9 +97,10 @@ async fn without_a_majority_nothing_hangs_and_nothing_is_made_up() {
     assert!(read.value == "1" || read.value == "2");
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_without_a_leader_refuses_at_once() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let mut cluster = found.members(3).start();
     let first = cluster.endpoints().swap_remove(0);
     let store = open_with(config(vec![first])).await;

@@ -8,9 +8,10 @@ use crate::direct::Direct;
 use crate::wire::Wire;
 use crate::{PATIENCE, config, eventually, next, open_with};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_write_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let wire = Wire::to(&cluster.endpoints()[0]).await;
     // Two ways to the same member: a blind retry would arrive.
@@ -51,9 +52,10 @@ async fn a_write_whose_answer_is_lost_is_unknown_and_never_sent_twice() {
     assert_eq!(events[1].revision, last);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_write_nobody_answers_is_unknown_in_bounded_time() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let wire = Wire::to(&cluster.endpoints()[0]).await;
     let store = open_with(Config {
@@ -74,9 +76,10 @@ async fn a_write_nobody_answers_is_unknown_in_bounded_time() {
     assert_eq!(created.created, created.modified);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_write_that_never_left_is_unavailable_and_not_done() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let wire = Wire::to(&cluster.endpoints()[0]).await;
     let store = open_with(config(vec![wire.endpoint.clone()])).await;

@@ -4,9 +4,10 @@ use testkit::etcd::Cluster;
 use crate::direct::Direct;
 use crate::{config, keys, next, open, open_with};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn changes_of_others_move_reads_and_watches_on_and_are_not_seen() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let etcd = Direct::to(&cluster);
@@ -37,9 +38,10 @@ async fn changes_of_others_move_reads_and_watches_on_and_are_not_seen() {
     assert_eq!(raw.unwrap(), b"2");
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn prefixes_do_not_see_each_other() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let with = |prefix: &str| Config {
         prefix: prefix.into(),

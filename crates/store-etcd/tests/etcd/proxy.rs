@@ -28,9 +28,10 @@ fn through(proxy: &Proxy) -> Dial {
     })
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn all_goes_through_the_proxy() {
-    let Some(etcd) = Cluster::find() else { return };
+    let etcd = Cluster::find();
     for tls in [false, true] {
         let etcd = etcd.clone();
         let cluster = if tls {

@@ -7,9 +7,10 @@ use testkit::etcd::Cluster;
 use crate::direct::Direct;
 use crate::{config, eventually, next, open, open_with, told};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn a_watch_goes_on_over_a_restart_of_the_store() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let created = store.create("/a", "1").await.unwrap();
@@ -35,9 +36,10 @@ async fn a_watch_goes_on_over_a_restart_of_the_store() {
     assert_eq!(store.snapshot_at(created).await.unwrap().len(), 1);
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn the_past_begins_where_etcd_still_knows_it() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.start();
     let store = open(&cluster).await;
     let mut revisions = Vec::new();
@@ -78,9 +80,10 @@ async fn the_past_begins_where_etcd_still_knows_it() {
     );
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_of_etcd_is_survived() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let mut cluster = found.start();
     let store = open(&cluster).await;
     let at = store.create("/a", "1").await.unwrap();
@@ -108,9 +111,10 @@ async fn a_restart_of_etcd_is_survived() {
     assert_eq!((events.len(), events[0].revision), (1, updated));
 }
 
+#[testkit::requires(etcd)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_etcd_that_lost_its_past_is_not_mistaken_for_the_one_before() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let mut cluster = found.start();
     let store = open(&cluster).await;
     let first = store.create("/a", "1").await.unwrap();

@@ -6,9 +6,10 @@ use testkit::etcd::Cluster;
 
 use crate::{config, open_with};
 
+#[testkit::requires(etcd)]
 #[tokio::test]
 async fn tls_with_a_client_certificate() {
-    let Some(found) = Cluster::find() else { return };
+    let found = Cluster::find();
     let cluster = found.tls().start();
     let files = cluster.certificates().unwrap();
     let with = |tls: Tls| Config {

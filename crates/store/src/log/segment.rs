@@ -57,8 +57,8 @@ pub(super) fn is_unfinished(name: &str) -> bool {
 }
 
 /// The size of a segment that has room for just this frame.
-pub(super) fn size_for(buffer: &[u8]) -> u64 {
-    (SECTOR + (buffer.len() + SECTOR).next_multiple_of(SECTOR)) as u64
+pub(super) fn size_for(length: usize) -> u64 {
+    (SECTOR + (length + SECTOR).next_multiple_of(SECTOR)) as u64
 }
 
 impl Header {
@@ -116,8 +116,8 @@ impl Segment {
     }
 
     /// Whether the frame fits, with a sector left for the mark that ends the segment.
-    pub(super) fn fits(&self, buffer: &[u8]) -> bool {
-        self.end + (buffer.len() + SECTOR).next_multiple_of(SECTOR) as u64 <= self.size
+    pub(super) fn fits(&self, length: usize) -> bool {
+        self.end + (length + SECTOR).next_multiple_of(SECTOR) as u64 <= self.size
     }
 
     /// Writes the batch in `buffer` as a frame and syncs. On an error nothing is known of what reached the disk.

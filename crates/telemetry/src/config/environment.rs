@@ -10,6 +10,10 @@ use super::endpoint::Endpoint;
 use super::{Files, Written, endpoint};
 use crate::export::{Place, Protocol, Settings, Signal, Target};
 
+/// Spans that may wait. A busy server makes that many in half a second: whatever holds up the exporter for less than that, be
+/// it the collector or the scheduler, costs no span.
+const QUEUE: u32 = 1 << 18;
+
 /// The variables that begin with `OTEL_`. One that is empty is as good as none.
 #[derive(Clone, Debug, Default)]
 pub struct Environment(HashMap<String, String>);
@@ -150,8 +154,8 @@ impl Environment {
         if let Some(spans) = count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE")? {
             settings.batch_spans = spans.into();
         }
-        let most = count("OTEL_BSP_MAX_QUEUE_SIZE")?.unwrap_or(8192);
-        Ok((settings, usize::try_from(most).unwrap_or(8192)))
+        let most = count("OTEL_BSP_MAX_QUEUE_SIZE")?.unwrap_or(QUEUE);
+        Ok((settings, most as usize))
     }
 }
 

@@ -1,10 +1,10 @@
 //! One connection to a collector.
 
-use bytes::Bytes;
+use std::sync::Arc;
+
 use client::interim;
 use egress::{Stream, tls};
 use http::{Request, Response};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -13,13 +13,21 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio_rustls::TlsConnector;
 
+use super::message::Pieces;
+use super::stream::{Batched, Exchange};
 use super::transport::Resolve;
 use super::{Place, Protocol, Target};
 
 #[derive(Debug)]
-pub(super) enum Connection {
-    Http1(http1::SendRequest<Full<Bytes>>),
-    Http2(http2::SendRequest<Full<Bytes>>),
+pub(super) struct Connection {
+    sender: Sender,
+    exchange: Arc<Exchange>,
+}
+
+#[derive(Debug)]
+enum Sender {
+    Http1(http1::SendRequest<Pieces>),
+    Http2(http2::SendRequest<Pieces>),
 }
 
 impl Connection {
@@ -56,26 +64,32 @@ impl Connection {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        match self {
-            Self::Http1(it) => !it.is_closed(),
-            Self::Http2(it) => !it.is_closed(),
+        match &self.sender {
+            Sender::Http1(it) => !it.is_closed(),
+            Sender::Http2(it) => !it.is_closed(),
         }
     }
 
     pub(super) async fn send(
         &mut self,
-        request: Request<Full<Bytes>>,
+        request: Request<Pieces>,
     ) -> Result<Response<Incoming>, interim::Error> {
-        match self {
-            Self::Http1(it) => {
+        self.exchange.begin(request.body());
+        match &mut self.sender {
+            Sender::Http1(it) => {
                 it.ready().await?;
                 interim::send(it, request).await
             }
-            Self::Http2(it) => {
+            Sender::Http2(it) => {
                 it.ready().await?;
                 Ok(it.send_request(request).await?)
             }
         }
+    }
+
+    /// The answer was read.
+    pub(super) fn end(&self) {
+        self.exchange.end();
     }
 }
 
@@ -88,20 +102,23 @@ async fn handshake<S>(protocol: Protocol, stream: S) -> Result<Connection, Strin
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let stream = TokioIo::new(stream);
+    let exchange = Arc::<Exchange>::default();
+    let gathers = protocol == Protocol::Grpc;
+    let stream = TokioIo::new(Batched::new(stream, exchange.clone(), gathers));
     // The tasks end when the sender is dropped, or the other end closes.
-    match protocol {
+    let sender = match protocol {
         Protocol::Grpc => {
             let made = http2::handshake(TokioExecutor::new(), stream).await;
             let (sender, task) = made.map_err(|error| error.to_string())?;
             tokio::spawn(task);
-            Ok(Connection::Http2(sender))
+            Sender::Http2(sender)
         }
         Protocol::HttpProtobuf => {
             let made = http1::handshake(stream).await;
             let (sender, task) = made.map_err(|error| error.to_string())?;
             tokio::spawn(task);
-            Ok(Connection::Http1(sender))
+            Sender::Http1(sender)
         }
-    }
+    };
+    Ok(Connection { sender, exchange })
 }

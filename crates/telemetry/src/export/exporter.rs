@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::restraint::Restraint;
+use super::chunk::Shared;
+use super::message::Message;
 use super::transport::Stop;
 use super::troubles::Troubles;
-use super::{Item, Queue, Resource, Signal, Transport};
+use super::{Queue, Resource, Signal, Transport};
 
 /// How an exporter works.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub struct Settings {
     pub delay: Duration,
     /// How many spans a message has, at most, unless one item alone has more.
     pub batch_spans: u64,
-    /// As many bytes as make a message full.
+    /// The same in bytes, without the resource.
     pub batch_bytes: usize,
     /// How long one message is tried to be sent.
     pub patience: Duration,
@@ -61,18 +61,18 @@ impl fmt::Display for Report {
 
 /// An exporter at work.
 #[derive(Debug)]
-pub struct Exporter<T> {
-    queue: Arc<Queue<T>>,
+pub struct Exporter {
+    queue: Arc<Queue>,
     stop: watch::Sender<Option<Instant>>,
     done: Mutex<mpsc::Receiver<()>>,
     troubles: Arc<Troubles>,
 }
 
-impl<T: Item> Exporter<T> {
+impl Exporter {
     /// Waits for nothing: the collector need not be there yet. `beside` runs on the same thread until the end.
     pub fn start(
         signal: Signal,
-        queue: Arc<Queue<T>>,
+        queue: Arc<Queue>,
         transport: Arc<Transport>,
         resource: Resource,
         settings: Settings,
@@ -92,7 +92,8 @@ impl<T: Item> Exporter<T> {
             settings,
             stop: stopping,
             troubles: troubles.clone(),
-            size: 0,
+            current: None,
+            swept: Instant::now(),
         };
         let name = match signal {
             Signal::Traces => "export-traces",
@@ -100,7 +101,6 @@ impl<T: Item> Exporter<T> {
             Signal::Logs => "export-logs",
         };
         thread::Builder::new().name(name.into()).spawn(move || {
-            yield_to_requests();
             runtime.block_on(async {
                 tokio::select! {
                     () = work.run() => {}
@@ -120,7 +120,7 @@ impl<T: Item> Exporter<T> {
         })
     }
 
-    pub fn queue(&self) -> &Arc<Queue<T>> {
+    pub fn queue(&self) -> &Arc<Queue> {
         &self.queue
     }
 
@@ -151,39 +151,32 @@ impl<T: Item> Exporter<T> {
     }
 }
 
-/// Where there is not enough processor for all, those who ask come first, and what cannot be told of them is dropped and
-/// counted. This thread alone: on Linux each has a priority of its own.
-pub(crate) fn yield_to_requests() {
-    #[cfg(target_os = "linux")]
-    // A system that does not let it be lowered goes on as it is.
-    let _ = rustix::process::nice(19);
-}
-
 async fn forever(work: impl Future<Output = ()>) {
     work.await;
     std::future::pending::<()>().await;
 }
 
-struct Work<T> {
+struct Work {
     signal: Signal,
-    queue: Arc<Queue<T>>,
+    queue: Arc<Queue>,
     transport: Arc<Transport>,
     resource: Resource,
     settings: Settings,
     stop: Stop,
     troubles: Arc<Troubles>,
-    /// Of the last message.
-    size: usize,
+    /// What was taken from the queue and did not fit into the last message.
+    current: Option<Shared>,
+    /// When chunks were taken last that were not full.
+    swept: Instant,
 }
 
 struct Batch {
     spans: u64,
-    message: Bytes,
+    message: Message,
 }
 
-impl<T: Item> Work<T> {
+impl Work {
     async fn run(mut self) {
-        let mut restraint = Restraint::new();
         loop {
             let all = tokio::select! {
                 _ = self.stop.wait_for(Option::is_some) => break,
@@ -194,25 +187,17 @@ impl<T: Item> Work<T> {
             while (all || self.queue.is_batch()) && self.stop.borrow().is_none() {
                 let Some(batch) = self.next() else { break };
                 self.send(batch).await;
-                self.rest(restraint.rest()).await;
             }
             self.troubles.tell(self.queue.numbers().dropped);
         }
         self.finish().await;
     }
 
-    async fn rest(&mut self, length: Duration) {
-        if !length.is_zero() {
-            // Also over when the end has come.
-            let _ = tokio::time::timeout(length, self.stop.wait_for(Option::is_some)).await;
-        }
-    }
-
     /// What came before the end is sent as long as there is time; the rest is counted.
     async fn finish(&mut self) {
         self.queue.close();
         let end = self.stop.borrow().unwrap_or_else(Instant::now);
-        while !self.queue.is_drained() {
+        while self.current.is_some() || !self.queue.is_drained() {
             match self.next() {
                 Some(batch) if Instant::now() < end => self.send(batch).await,
                 Some(batch) => self.queue.settle(0, 0, batch.spans),
@@ -225,7 +210,7 @@ impl<T: Item> Work<T> {
     async fn send(&self, Batch { spans, message }: Batch) {
         let patience = self.settings.patience;
         let stop = self.stop.clone();
-        let sent = (self.transport).send_until(stop, self.signal, message, spans, patience);
+        let sent = (self.transport).send_until(stop, self.signal, &message, spans, patience);
         let outcome = sent.await;
         // First: whoever sees that something failed can ask why.
         self.troubles.note(&outcome);
@@ -233,28 +218,40 @@ impl<T: Item> Work<T> {
         self.troubles.tell(self.queue.numbers().dropped);
     }
 
+    /// What was encoded is not copied any more: a message is made of pieces of chunks.
     fn next(&mut self) -> Option<Batch> {
-        let mut spans = 0;
-        let mut items = self.resource.begin(self.size);
-        let start = items.len();
-        while let Some(item) = self.queue.try_pop() {
-            item.encode(&mut items);
-            spans += item.spans();
-            if spans >= self.settings.batch_spans
-                || items.len() - start >= self.settings.batch_bytes
-            {
+        if self.swept.elapsed() >= self.settings.delay {
+            // However much comes from some threads, what others left does not wait for ever.
+            self.queue.sweep();
+            self.swept = Instant::now();
+        }
+        let (mut spans, mut bytes, mut pieces) = (0, 0, Vec::new());
+        loop {
+            let mut chunk = match self.current.take() {
+                Some(chunk) => chunk,
+                None => match self.queue.pop() {
+                    Some(chunk) => chunk.share(),
+                    None => break,
+                },
+            };
+            let (piece, more) = chunk.take(
+                self.settings.batch_spans.saturating_sub(spans),
+                self.settings.batch_bytes.saturating_sub(bytes),
+                pieces.is_empty(),
+            );
+            spans += more;
+            bytes += piece.len();
+            // An item may be nothing at all.
+            pieces.push(piece);
+            if !chunk.is_empty() {
+                self.current = Some(chunk);
                 break;
             }
         }
-        let made = items.len() - start;
-        let some = spans > 0 || made > 0;
-        if some {
-            // The next is about as large.
-            self.size = made;
-        }
+        let some = spans > 0 || bytes > 0;
         some.then(|| Batch {
             spans,
-            message: self.resource.end(items),
+            message: self.resource.message(pieces),
         })
     }
 }

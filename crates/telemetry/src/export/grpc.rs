@@ -6,9 +6,10 @@ use base64::Engine as _;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderMap, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 
+use super::message::{Message, Pieces};
 use super::resource::decode;
 use super::retry::{Again, Failure};
 use super::transport::{MAX_ANSWER, shortened};
@@ -18,8 +19,8 @@ use crate::protobuf::{self, Field};
 pub(super) fn request(
     target: &Target,
     signal: Signal,
-    body: &Bytes,
-) -> Result<Request<Full<Bytes>>, http::Error> {
+    message: &Message,
+) -> Result<Request<Pieces>, http::Error> {
     let scheme = if target.tls.is_some() {
         "https"
     } else {
@@ -36,20 +37,21 @@ pub(super) fn request(
     if target.gzip {
         request = request.header("grpc-encoding", "gzip");
     }
-    request.body(Full::new(framed(body, target.gzip)))
+    request.body(framed(message, target.gzip))
 }
 
 /// A flag for compression, the length, the message.
-fn framed(body: &[u8], packed: bool) -> Bytes {
-    let compressed = packed.then(|| gzip::pack(body));
-    let body = compressed.as_deref().unwrap_or(body);
-    let mut frame = Vec::with_capacity(body.len() + 5);
-    frame.push(u8::from(packed));
+fn framed(message: &Message, packed: bool) -> Pieces {
+    let compressed = packed.then(|| gzip::pack(&message.concat()));
+    let length = compressed.as_ref().map_or(message.len(), Vec::len);
+    let mut frame = vec![u8::from(packed)];
     // A batch is far smaller; what is not cannot be sent, and the collector says so.
-    let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+    let length = u32::try_from(length).unwrap_or(u32::MAX);
     frame.extend_from_slice(&length.to_be_bytes());
-    frame.extend_from_slice(body);
-    frame.into()
+    match compressed {
+        Some(compressed) => [frame, compressed].concat().into(),
+        None => message.body(frame),
+    }
 }
 
 /// The message of the answer.
@@ -220,7 +222,7 @@ mod tests {
         let mut target = Target::new(place, Protocol::Grpc);
         target.timeout = Duration::from_millis(2500);
         target.gzip = true;
-        let request = request(&target, Signal::Traces, &Bytes::new()).unwrap();
+        let request = request(&target, Signal::Traces, &Bytes::new().into()).unwrap();
         let url =
             "http://collector:4317/opentelemetry.proto.collector.trace.v1.TraceService/Export";
         assert_eq!(request.uri(), url);
@@ -233,7 +235,14 @@ mod tests {
 
     #[test]
     fn frames() {
-        assert_eq!(framed(b"ab", false)[..], [0, 0, 0, 0, 2, b'a', b'b']);
-        assert_eq!(framed(b"ab", true)[0], 1);
+        let message = Message::new(b"a".to_vec(), vec!["b".into(), "".into(), "c".into()]);
+        let all = |packed| framed(&message, packed).iter().cloned().collect::<Vec<_>>();
+        assert_eq!(all(false).concat(), [0, 0, 0, 0, 3, b'a', b'b', b'c']);
+        let packed = all(true).concat();
+        assert_eq!(
+            packed[..5],
+            [1, 0, 0, 0, u8::try_from(packed.len() - 5).unwrap()]
+        );
+        assert_eq!(gzip::unpack(&packed[5..], 100).unwrap(), b"abc");
     }
 }

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderMap, Request, Response};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 
+use super::message::{Message, Pieces};
 use super::retry::{Again, Failure};
 use super::transport::{MAX_ANSWER, shortened};
 use super::{Signal, Target, gzip};
@@ -15,16 +16,16 @@ use super::{Signal, Target, gzip};
 pub(super) fn request(
     target: &Target,
     signal: Signal,
-    body: &Bytes,
-) -> Result<Request<Full<Bytes>>, http::Error> {
+    message: &Message,
+) -> Result<Request<Pieces>, http::Error> {
     let mut request = Request::post(target.path(signal))
         .header(HOST, target.place.authority())
         .header(CONTENT_TYPE, "application/x-protobuf");
     if target.gzip {
         request = request.header(CONTENT_ENCODING, "gzip");
-        return request.body(Full::new(gzip::pack(body).into()));
+        return request.body(gzip::pack(&message.concat()).into());
     }
-    request.body(Full::new(body.clone()))
+    request.body(message.body(Vec::new()))
 }
 
 pub(super) async fn answer(response: Response<Incoming>) -> Result<Bytes, Failure> {
@@ -120,7 +121,7 @@ mod tests {
         };
         let mut target = Target::new(place, Protocol::HttpProtobuf);
         let path = |target: &Target| {
-            let request = request(target, Signal::Logs, &Bytes::new()).unwrap();
+            let request = request(target, Signal::Logs, &Bytes::new().into()).unwrap();
             assert_eq!(request.headers()[HOST], "[::1]:4318");
             request.uri().to_string()
         };

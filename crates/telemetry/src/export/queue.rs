@@ -1,15 +1,25 @@
 //! Hot path. What waits to be sent, and the books of what became of it.
+//!
+//! Whoever has something to send encodes it straight into a chunk of a message. Chunks lie in shards, one for each thread as a
+//! rule, so that threads do not meet; where two do, the second goes on to the next shard. **Pushing waits for nobody.** The
+//! exporter may wait, for as long as it takes to encode one item.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use tokio::sync::Notify;
 
 use super::Item;
+use super::chunk::{Buffers, Chunk};
 
 /// In `places`: nothing more is taken.
 const CLOSED: u64 = 1 << 63;
+/// Memory of a queue for which nothing else was said.
+const BYTES: usize = 64 << 20;
+/// More threads than that share.
+const MOST_SHARDS: usize = 32;
 
 /// What became of all spans that were ever offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,41 +44,64 @@ impl Numbers {
     }
 }
 
-/// What waits to be sent. Never blocks, never grows beyond its bound: an item for which there is no room is given back,
+/// What waits to be sent. Never blocks, never grows beyond its bounds: an item for which there is no room is not encoded,
 /// and its spans are counted as dropped.
 #[derive(Debug)]
-pub struct Queue<T> {
-    sender: SyncSender<T>,
-    receiver: Mutex<Receiver<T>>,
-    /// Spans for which there is an item in the channel, or will be in a moment.
-    places: AtomicU64,
+pub struct Queue {
+    shards: Box<[Shard]>,
+    buffers: Arc<Buffers>,
+    /// Chunks that are full, from the shards to the exporter.
+    full: Sender<Chunk>,
+    filled: Mutex<Receiver<Chunk>>,
     most: u64,
     /// So few are as good as none.
     margin: u64,
     /// So many are worth waking the exporter for.
     batch: u64,
     enough: Notify,
-    created: AtomicU64,
+    taken: Taken,
     exported: AtomicU64,
     dropped: AtomicU64,
     failed: AtomicU64,
 }
 
-impl<T: Item> Queue<T> {
+/// A chunk that is being filled, on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Shard(Mutex<Option<Chunk>>);
+
+/// What all who push change.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Taken {
+    /// Spans for which there is an item in a chunk, or will be in a moment.
+    places: AtomicU64,
+    created: AtomicU64,
+}
+
+impl Queue {
     /// For so many spans, at most.
     pub fn new(most: usize) -> Self {
-        let most = most.max(1);
-        let (sender, receiver) = sync_channel(most);
-        let most = most as u64;
+        Self::with_bytes(most, BYTES)
+    }
+
+    /// For so many spans, and so many bytes of memory.
+    pub fn with_bytes(most: usize, bytes: usize) -> Self {
+        let most = most.max(1) as u64;
+        let (full, filled) = channel();
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        let shards = threads.clamp(2, MOST_SHARDS);
         Self {
-            sender,
-            receiver: Mutex::new(receiver),
-            places: AtomicU64::new(0),
+            shards: (0..shards).map(|_| Shard::default()).collect(),
+            // One for each shard, and some that are full.
+            buffers: Arc::new(Buffers::new(bytes, 2 * shards)),
+            full,
+            filled: Mutex::new(filled),
             most,
             margin: (most / 64).min(64),
             batch: (most / 4).clamp(1, 2048),
             enough: Notify::new(),
-            created: AtomicU64::new(0),
+            taken: Taken::default(),
             exported: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             failed: AtomicU64::new(0),
@@ -76,62 +109,123 @@ impl<T: Item> Queue<T> {
     }
 
     /// Gives the item back when there is no room.
-    pub fn try_push(&self, item: T) -> Result<(), T> {
-        self.created.fetch_add(item.spans(), Ordering::Relaxed);
-        let wanted = places(&item);
-        // A place is taken first: what has one is waited for by whoever closes the queue.
-        let before = self.places.fetch_add(wanted, Ordering::AcqRel);
-        if before & CLOSED != 0 || before + wanted > self.most {
-            return self.refuse(item, wanted);
+    pub fn try_push<T: Item>(&self, item: T) -> Result<(), T> {
+        if self.push(item.spans(), |out| item.encode(out)) {
+            Ok(())
+        } else {
+            Err(item)
         }
-        // Items are no more than their places: the channel has room for all that have one.
-        if let Err(back) = self.sender.try_send(item) {
-            let (TrySendError::Full(item) | TrySendError::Disconnected(item)) = back;
-            return self.refuse(item, wanted);
+    }
+
+    /// Has an item of so many spans encoded, if there is room for it.
+    pub fn push(&self, spans: u64, encode: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let Some(place) = self.reserve(spans) else {
+            return false;
+        };
+        let first = here();
+        for offset in 0..self.shards.len() {
+            let Shard(shard) = &self.shards[(first + offset) % self.shards.len()];
+            let mut slot = match shard.try_lock() {
+                Ok(slot) => slot,
+                Err(TryLockError::Poisoned(error)) => error.into_inner(),
+                // Somebody else is at it.
+                Err(TryLockError::WouldBlock) => continue,
+            };
+            return self.append(&mut slot, place, encode);
+        }
+        // All are being used just now, or whoever did was interrupted.
+        let mut own = None;
+        let done = self.append(&mut own, place, encode);
+        self.hand_over(&mut own);
+        done
+    }
+
+    /// A place is taken first: what has one is waited for by whoever closes the queue.
+    fn reserve(&self, spans: u64) -> Option<Place<'_>> {
+        self.taken.created.fetch_add(spans, Ordering::Relaxed);
+        // An item without spans still takes memory.
+        let wanted = spans.max(1);
+        let fits = |taken: u64| {
+            (taken & CLOSED == 0 && taken + wanted <= self.most).then_some(taken + wanted)
+        };
+        let places = &self.taken.places;
+        let Ok(before) = places.fetch_update(Ordering::AcqRel, Ordering::Relaxed, fits) else {
+            self.dropped.fetch_add(spans, Ordering::Release);
+            return None;
+        };
+        Some(Place {
+            queue: self,
+            spans,
+            wanted,
+            before,
+            is_used: false,
+        })
+    }
+
+    fn append(
+        &self,
+        slot: &mut Option<Chunk>,
+        mut place: Place<'_>,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> bool {
+        let chunk = match slot {
+            Some(chunk) => chunk,
+            None => match self.buffers.take() {
+                Some(new) => slot.insert(new),
+                None => return false,
+            },
+        };
+        chunk.push(place.spans, place.wanted, encode);
+        place.is_used = true;
+        if chunk.is_full() {
+            self.hand_over(slot);
         }
         // Once for each batch: waking a thread costs more than all the rest.
-        if before < self.batch && before + wanted >= self.batch {
+        if place.before < self.batch && place.before + place.wanted >= self.batch {
             self.enough.notify_one();
         }
-        Ok(())
+        true
+    }
+
+    fn hand_over(&self, slot: &mut Option<Chunk>) {
+        if let Some(chunk) = slot.take_if(|it| !it.is_empty()) {
+            // The receiver lives as long as this does.
+            let _ = self.full.send(chunk);
+        }
     }
 
     /// Whether it is no use to begin making an item: those who ask early are spared the work.
     pub fn is_full(&self) -> bool {
-        let taken = self.places.load(Ordering::Relaxed);
-        taken & CLOSED != 0 || taken + self.margin >= self.most
+        let taken = self.taken.places.load(Ordering::Relaxed);
+        taken & CLOSED != 0 || taken + self.margin >= self.most || self.buffers.is_exhausted()
     }
 
     /// Counts what was not made because there was no room.
-    pub fn refuse_unmade(&self, spans: u64) {
-        self.created.fetch_add(spans, Ordering::Relaxed);
+    pub fn refuse(&self, spans: u64) {
+        self.taken.created.fetch_add(spans, Ordering::Relaxed);
         self.dropped.fetch_add(spans, Ordering::Release);
     }
 
-    /// Whether an item of so many spans would find room just now. If not, they are counted as dropped, and there need not
-    /// be an item at all.
-    pub fn has_room(&self, spans: u64) -> bool {
-        let taken = self.places.load(Ordering::Acquire);
-        if taken & CLOSED == 0 && taken + spans.max(1) <= self.most {
-            return true;
+    /// What has waited longest, or nearly so. Whoever takes it tells [`Self::settle`] what became of it.
+    pub fn pop(&self) -> Option<Chunk> {
+        let chunk = self.next_full().or_else(|| {
+            let mut shards = self.shards.iter();
+            shards.find_map(|Shard(it)| lock(it).take_if(|it| !it.is_empty()))
+        })?;
+        let places = chunk.places();
+        self.taken.places.fetch_sub(places, Ordering::AcqRel);
+        Some(chunk)
+    }
+
+    /// What waits in shards comes before what is pushed from now on.
+    pub(super) fn sweep(&self) {
+        for Shard(shard) in &self.shards {
+            self.hand_over(&mut lock(shard));
         }
-        self.refuse_unmade(spans);
-        false
     }
 
-    fn refuse(&self, item: T, places: u64) -> Result<(), T> {
-        self.dropped.fetch_add(item.spans(), Ordering::Release);
-        self.places.fetch_sub(places, Ordering::AcqRel);
-        Err(item)
-    }
-
-    /// The item that has waited longest. Whoever takes it tells [`Self::settle`] what became of it.
-    pub fn try_pop(&self) -> Option<T> {
-        let receiver = self.receiver.lock();
-        let receiver = receiver.unwrap_or_else(PoisonError::into_inner);
-        let item = receiver.try_recv().ok()?;
-        self.places.fetch_sub(places(&item), Ordering::AcqRel);
-        Some(item)
+    fn next_full(&self) -> Option<Chunk> {
+        lock(&self.filled).try_recv().ok()
     }
 
     /// What became of spans that were taken.
@@ -147,7 +241,7 @@ impl<T: Item> Queue<T> {
         let (exported, failed) = (load(&self.exported), load(&self.failed));
         let dropped = load(&self.dropped);
         Numbers {
-            created: load(&self.created),
+            created: load(&self.taken.created),
             exported,
             dropped,
             failed,
@@ -157,7 +251,7 @@ impl<T: Item> Queue<T> {
 
     /// Whether so much waits that it should be sent now.
     pub(super) fn is_batch(&self) -> bool {
-        self.places.load(Ordering::Acquire) & !CLOSED >= self.batch
+        self.taken.places.load(Ordering::Acquire) & !CLOSED >= self.batch
     }
 
     /// Comes back when a batch has come together.
@@ -167,124 +261,51 @@ impl<T: Item> Queue<T> {
 
     /// Nothing more is taken.
     pub(crate) fn close(&self) {
-        self.places.fetch_or(CLOSED, Ordering::AcqRel);
+        self.taken.places.fetch_or(CLOSED, Ordering::AcqRel);
     }
 
-    /// Whether a closed queue has given out everything. Who has a place and is not in the channel yet will be at once:
-    /// pushing waits for nothing.
+    /// Whether a closed queue has given out everything. Who has a place and is not in a chunk yet will be at once: pushing
+    /// waits for nothing.
     pub(crate) fn is_drained(&self) -> bool {
-        self.places.load(Ordering::Acquire) == CLOSED
+        self.taken.places.load(Ordering::Acquire) == CLOSED
     }
 }
 
-/// An item without spans still takes memory.
-fn places(item: &impl Item) -> u64 {
-    item.spans().max(1)
+/// Room for an item, which is given back if nothing is put there.
+struct Place<'a> {
+    queue: &'a Queue,
+    spans: u64,
+    wanted: u64,
+    /// How many were taken before.
+    before: u64,
+    is_used: bool,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if !self.is_used {
+            self.queue.dropped.fetch_add(self.spans, Ordering::Release);
+            let places = &self.queue.taken.places;
+            places.fetch_sub(self.wanted, Ordering::AcqRel);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The number of this thread among all that ever pushed.
+fn here() -> usize {
+    thread_local! {
+        static HERE: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    if HERE.get() == usize::MAX {
+        HERE.set(THREADS.fetch_add(1, Ordering::Relaxed));
+    }
+    HERE.get()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Item for u64 {
-        fn spans(&self) -> u64 {
-            *self
-        }
-
-        fn encode(&self, out: &mut Vec<u8>) {
-            out.extend_from_slice(&self.to_le_bytes());
-        }
-    }
-
-    #[test]
-    fn what_has_no_room_is_given_back_and_counted() {
-        let queue = Queue::new(10);
-        assert_eq!(queue.try_push(6), Ok(()));
-        assert_eq!(queue.try_push(5), Err(5));
-        assert_eq!(queue.try_push(4), Ok(()));
-        assert_eq!(queue.try_push(1), Err(1));
-        assert_eq!(queue.try_push(0), Err(0));
-        assert_eq!((queue.try_pop(), queue.try_pop()), (Some(6), Some(4)));
-        assert_eq!(queue.try_pop(), None);
-        queue.settle(6, 3, 1);
-        let numbers = queue.numbers();
-        assert_eq!((numbers.created, numbers.exported), (16, 6));
-        assert_eq!((numbers.dropped, numbers.failed), (7, 3));
-        assert_eq!(numbers.waiting(), 0);
-    }
-
-    #[test]
-    fn what_would_have_no_room_is_counted_without_being_made() {
-        let queue: Queue<u64> = Queue::new(10);
-        assert!(queue.has_room(10));
-        assert_eq!(queue.try_push(8), Ok(()));
-        assert!(queue.has_room(2));
-        assert!(!queue.has_room(3));
-        assert!(!queue.is_full());
-        queue.close();
-        assert!(queue.is_full());
-        assert!(!queue.has_room(1));
-        assert_eq!(queue.try_pop(), Some(8));
-        queue.settle(8, 0, 0);
-        let numbers = queue.numbers();
-        assert_eq!((numbers.created, numbers.dropped), (12, 4));
-        assert_eq!(numbers.waiting(), 0);
-    }
-
-    #[test]
-    fn a_large_queue_is_full_a_little_sooner() {
-        let queue = Queue::new(6400);
-        assert_eq!(queue.try_push(6335), Ok(()));
-        assert!(!queue.is_full());
-        assert_eq!(queue.try_push(1), Ok(()));
-        assert!(queue.is_full() && queue.has_room(64));
-    }
-
-    #[test]
-    fn a_closed_queue_takes_nothing_and_gives_all() {
-        let queue = Queue::new(10);
-        assert_eq!(queue.try_push(1), Ok(()));
-        queue.close();
-        assert_eq!(queue.try_push(1), Err(1));
-        assert!(!queue.is_drained());
-        assert_eq!(queue.try_pop(), Some(1));
-        assert!(queue.is_drained());
-        assert_eq!(queue.try_push(3), Err(3));
-        assert!(queue.is_drained());
-        assert_eq!(queue.numbers().dropped, 4);
-    }
-
-    #[test]
-    fn many_threads_lose_nothing() {
-        let queue = Queue::new(64);
-        let (mut popped, mut refused) = (0, 0);
-        std::thread::scope(|scope| {
-            let pushing: Vec<_> = (0..4_u64)
-                .map(|_| {
-                    let push = |it: u64| queue.try_push(it % 3 + 1).err().unwrap_or(0);
-                    scope.spawn(move || (0..5000).map(push).sum::<u64>())
-                })
-                .collect();
-            while !pushing
-                .iter()
-                .all(std::thread::ScopedJoinHandle::is_finished)
-            {
-                popped += queue.try_pop().unwrap_or(0);
-            }
-            refused = pushing.into_iter().map(|it| it.join().unwrap()).sum();
-        });
-        queue.close();
-        while let Some(spans) = queue.try_pop() {
-            popped += spans;
-        }
-        assert!(queue.is_drained());
-        queue.settle(popped, 0, 0);
-        let numbers = queue.numbers();
-        assert_eq!(
-            numbers.created,
-            4 * (0..5000).map(|it| it % 3 + 1).sum::<u64>()
-        );
-        assert_eq!(numbers.dropped, refused);
-        assert_eq!(numbers.waiting(), 0);
-    }
-}
+mod tests;

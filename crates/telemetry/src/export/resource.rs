@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::protobuf::Message;
+use super::message::Message;
+use crate::protobuf;
 
 /// What is said of the sender in every message, encoded once.
 #[derive(Clone, Debug)]
@@ -12,7 +13,7 @@ impl Resource {
     /// As upstream: `service.name` and `service.instance.id`, and below them what `OTEL_RESOURCE_ATTRIBUTES` says.
     pub fn new(service: &str, instance: &str, attributes: Option<&str>) -> Self {
         let own = [("service.name", service), ("service.instance.id", instance)];
-        let mut field = Message::default();
+        let mut field = protobuf::Message::default();
         field.message(1, |resource| {
             for (key, value) in own {
                 resource.attribute(1, key, value);
@@ -31,29 +32,14 @@ impl Resource {
         &self.0
     }
 
-    /// Takes what is made for it, behind room for what comes before.
-    pub fn begin(&self, size: usize) -> Vec<u8> {
-        let mut items = Vec::with_capacity(self.room() + size);
-        items.resize(self.room(), 0);
-        items
-    }
-
-    /// An export request of any signal, from what [`Resource::begin`] gave: one `Resource…`, with the resource and what
-    /// was made for it. There may be megabytes of that, and none of it moves.
-    pub fn end(&self, mut items: Vec<u8>) -> Bytes {
-        let (Self(resource), room) = (self, self.room());
-        let made = items.len().saturating_sub(room);
-        let mut head = Message::default();
-        head.open(1, resource.len() + made);
+    /// An export request of any signal: one `Resource…`, with the resource and what was encoded for it.
+    pub(super) fn message(&self, pieces: Vec<Bytes>) -> Message {
+        let Self(resource) = self;
+        let size = pieces.iter().map(Bytes::len).sum::<usize>();
+        let mut head = protobuf::Message::default();
+        head.open(1, resource.len() + size);
         head.0.extend_from_slice(resource);
-        let start = room - head.0.len();
-        items[start..room].copy_from_slice(&head.0);
-        Bytes::from(items).slice(start..)
-    }
-
-    /// Its tag and a length go before it.
-    fn room(&self) -> usize {
-        1 + 10 + self.0.len()
+        Message::new(head.0, pieces)
     }
 }
 
@@ -119,12 +105,13 @@ mod tests {
     #[test]
     fn what_is_made_stands_behind_the_resource() {
         let resource = Resource::new("apiserver", "one", None);
-        for size in [0, 1, 100, 20_000] {
-            let mut items = resource.begin(10);
-            items.resize(items.len() + size, 7);
-            let mut want = Message::default();
-            want.parts(1, &[resource.field(), &vec![7; size]]);
-            assert!(resource.end(items) == want.0, "{size}");
+        for sizes in [&[][..], &[0], &[1], &[100, 7], &[20_000, 1, 300]] {
+            let pieces: Vec<_> = sizes.iter().map(|it| Bytes::from(vec![7; *it])).collect();
+            let mut want = protobuf::Message::default();
+            want.parts(1, &[resource.field(), &pieces.concat()]);
+            let message = resource.message(pieces);
+            assert!(message.concat() == want.0, "{sizes:?}");
+            assert_eq!(message.len(), want.0.len());
         }
     }
 

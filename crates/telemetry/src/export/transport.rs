@@ -8,12 +8,12 @@ use bytes::Bytes;
 use client::interim;
 use http::header::{HeaderValue, USER_AGENT};
 use http::{Request, Response};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::connection::Connection;
+use super::message::{Message, Pieces};
 use super::retry::{Again, Failure, Pauses};
 use super::{Protocol, Signal, Target, grpc, http as otlp_http};
 use crate::protobuf;
@@ -114,7 +114,8 @@ impl Transport {
         patience: Duration,
     ) -> Outcome {
         let (_never, stop) = watch::channel(None);
-        let sent = self.send_until(stop, signal, message, items, patience);
+        let message = message.into();
+        let sent = self.send_until(stop, signal, &message, items, patience);
         sent.await
     }
 
@@ -123,7 +124,7 @@ impl Transport {
         &self,
         mut stop: Stop,
         signal: Signal,
-        message: Bytes,
+        message: &Message,
         items: u64,
         patience: Duration,
     ) -> Outcome {
@@ -131,7 +132,7 @@ impl Transport {
         // Any number will do.
         let mut pauses = Pauses::new(u32::try_from(message.len()).unwrap_or_default());
         loop {
-            let failure = match self.within(signal, &message, end, &mut stop).await {
+            let failure = match self.within(signal, message, end, &mut stop).await {
                 Ok(answer) => return accepted(&answer, items),
                 Err(failure) => failure,
             };
@@ -157,7 +158,7 @@ impl Transport {
     async fn within(
         &self,
         signal: Signal,
-        message: &Bytes,
+        message: &Message,
         end: Instant,
         stop: &mut Stop,
     ) -> Result<Bytes, Failure> {
@@ -185,7 +186,7 @@ impl Transport {
         &self,
         target: Arc<Target>,
         signal: Signal,
-        message: &Bytes,
+        message: &Message,
     ) -> Result<Bytes, Failure> {
         let mut place = self.connection.lock().await;
         let kept = place.take();
@@ -196,6 +197,7 @@ impl Transport {
             if !matches!(&sent, Err(interim::Error::Http(it)) if it.is_canceled() || it.is_closed())
             {
                 let answer = answer(target.protocol, sent).await;
+                connection.end();
                 *place = Some((target, connection));
                 return answer;
             }
@@ -204,16 +206,13 @@ impl Transport {
         let mut connection = opened.map_err(Failure::lost)?;
         let sent = connection.send(request(&target, signal, message)?).await;
         let answer = answer(target.protocol, sent).await;
+        connection.end();
         *place = Some((target, connection));
         answer
     }
 }
 
-fn request(
-    target: &Target,
-    signal: Signal,
-    message: &Bytes,
-) -> Result<Request<Full<Bytes>>, Failure> {
+fn request(target: &Target, signal: Signal, message: &Message) -> Result<Request<Pieces>, Failure> {
     let request = match target.protocol {
         Protocol::Grpc => grpc::request(target, signal, message),
         Protocol::HttpProtobuf => otlp_http::request(target, signal, message),
@@ -292,10 +291,10 @@ pub fn send_once(
         }
     };
     let transport = Transport::new(target);
+    let message = Bytes::from(message).into();
     // What is about to end tries once.
     let (_sender, stop) = watch::channel(Some(Instant::now() + timeout));
-    let outcome =
-        runtime.block_on(transport.send_until(stop, signal, message.into(), items, timeout));
+    let outcome = runtime.block_on(transport.send_until(stop, signal, &message, items, timeout));
     // A name that is still being looked up does not hold up the caller.
     runtime.shutdown_background();
     outcome

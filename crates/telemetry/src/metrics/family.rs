@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use super::handle::{Counter, Gauge, Histogram, Unit};
+use super::layout::Layout;
 use super::registry::{Collect, Desc, Gathered, Kind, Sample, Value};
 use super::view::{Shape, View};
 
@@ -66,15 +67,14 @@ pub(super) struct Series<M> {
 #[derive(Clone, Debug)]
 struct Bounds {
     shown: Arc<[f64]>,
-    observed: Arc<[u64]>,
+    layout: Arc<Layout>,
 }
 
 impl Bounds {
     fn new(kind: Kind, shown: &[f64]) -> Self {
-        let unit = unit(kind);
         Self {
             shown: shown.into(),
-            observed: shown.iter().map(|it| unit.observed(*it)).collect(),
+            layout: Arc::new(Layout::new(unit(kind), shown)),
         }
     }
 }
@@ -93,28 +93,32 @@ struct Slot<M> {
     /// How it looked when it was last read, and when that was new, in seconds since 1970.
     looked: AtomicU64,
     since: AtomicU64,
+    /// What it is about is gone; unset by whoever asks for it again.
+    retired: AtomicBool,
 }
 
 /// What series that there is no room for are counted under, in each of their labels. Kubernetes has this word for
 /// values that are not on its lists.
 pub(super) const UNEXPECTED: &str = "unexpected";
+/// Seconds that a series whose subject is gone stays without a change: several scrapes.
+const RETIRED: u64 = 300;
 /// Of a label's value.
 const LONGEST: usize = 512;
 /// Between the values of a key: no byte of UTF-8.
 const SEPARATOR: u8 = 0xff;
 
 pub(super) trait Instrument: Clone + Send + Sync + std::fmt::Debug + 'static {
-    fn make(bounds: &Arc<[u64]>) -> Self;
+    fn make(layout: &Arc<Layout>) -> Self;
     fn read(&self, unit: Unit) -> Value;
     fn holders(&self) -> usize;
     /// Another number whenever it has moved; `None` if it must stay, whoever moved it last.
     fn look(&self) -> Option<u64>;
     /// Begins anew with other bounds, whoever holds it.
-    fn rebound(&self, _: &Arc<[u64]>) {}
+    fn rebound(&self, _: &Arc<Layout>) {}
 }
 
 impl Instrument for Counter {
-    fn make(_: &Arc<[u64]>) -> Self {
+    fn make(_: &Arc<Layout>) -> Self {
         Self::new()
     }
 
@@ -132,7 +136,7 @@ impl Instrument for Counter {
 }
 
 impl Instrument for Gauge {
-    fn make(_: &Arc<[u64]>) -> Self {
+    fn make(_: &Arc<Layout>) -> Self {
         Self::new()
     }
 
@@ -151,15 +155,16 @@ impl Instrument for Gauge {
 }
 
 impl Instrument for Histogram {
-    fn make(bounds: &Arc<[u64]>) -> Self {
-        Self::new(bounds)
+    fn make(layout: &Arc<Layout>) -> Self {
+        Self::new(layout)
     }
 
     fn read(&self, unit: Unit) -> Value {
-        let (counts, sum) = Self::read(self);
+        let (counts, native, sum) = Self::read(self);
         let exemplars = self.exemplars();
         Value::Histogram {
             counts,
+            native: Some(native),
             sum: unit.shown(sum),
             exemplars,
         }
@@ -173,8 +178,8 @@ impl Instrument for Histogram {
         Some(self.count())
     }
 
-    fn rebound(&self, bounds: &Arc<[u64]>) {
-        Self::rebound(self, bounds);
+    fn rebound(&self, layout: &Arc<Layout>) {
+        Self::rebound(self, layout);
     }
 }
 
@@ -239,7 +244,7 @@ impl<M: Instrument> Series<M> {
         if counts {
             self.get(key)
         } else {
-            M::make(&self.bounds().observed)
+            M::make(&self.bounds().layout)
         }
     }
 
@@ -251,6 +256,9 @@ impl<M: Instrument> Series<M> {
     fn get(&self, key: &[u8]) -> M {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = all.get(key) {
+            if slot.retired.load(Ordering::Relaxed) {
+                slot.retired.store(false, Ordering::Relaxed);
+            }
             return slot.handle.clone();
         }
         drop(all);
@@ -270,10 +278,11 @@ impl<M: Instrument> Series<M> {
         let slot = all.entry(key.into()).or_insert_with(|| {
             let now = SystemTime::now();
             Slot {
-                handle: M::make(&self.bounds().observed),
+                handle: M::make(&self.bounds().layout),
                 created: now,
                 looked: AtomicU64::new(0),
                 since: AtomicU64::new(seconds(now)),
+                retired: AtomicBool::new(false),
             }
         });
         slot.handle.clone()
@@ -283,15 +292,19 @@ impl<M: Instrument> Series<M> {
     fn expire(&self, now: SystemTime) {
         let idle = self.idle.load(Ordering::Relaxed);
         let gone = |slot: &Slot<M>| {
-            let Some(look) = slot.handle.look() else {
-                return false;
+            let retired = slot.retired.load(Ordering::Relaxed);
+            let look = match slot.handle.look() {
+                Some(look) => look,
+                None if retired => slot.looked.load(Ordering::Relaxed),
+                None => return false,
             };
             if slot.looked.swap(look, Ordering::Relaxed) != look {
                 slot.since.store(seconds(now), Ordering::Relaxed);
                 return false;
             }
             let still = seconds(now).saturating_sub(slot.since.load(Ordering::Relaxed));
-            still >= idle && slot.handle.holders() == 1
+            // Whoever still holds one that is retired only waits to let go of it.
+            (still >= idle && slot.handle.holders() == 1) || (retired && still >= RETIRED)
         };
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let some = all.values().filter(|it| gone(it)).count() > 0;
@@ -339,6 +352,30 @@ impl<M: Instrument> Collect for Series<M> {
         self.refused.get()
     }
 
+    fn retire(&self, labels: &[(&str, &str)], now: SystemTime) {
+        let places: Option<Vec<_>> = labels
+            .iter()
+            .map(|(name, value)| {
+                let at = self.names.iter().position(|it| it == name)?;
+                Some((at, value.as_bytes()))
+            })
+            .collect();
+        let Some(places) = places else {
+            return;
+        };
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        for (key, slot) in &*all {
+            let value = |at: usize| key.split(|byte| *byte == SEPARATOR).nth(at);
+            if places
+                .iter()
+                .all(|(at, wanted)| value(*at) == Some(*wanted))
+            {
+                slot.retired.store(true, Ordering::Relaxed);
+                slot.since.store(seconds(now), Ordering::Relaxed);
+            }
+        }
+    }
+
     fn apply(&self, view: &View) {
         let idle = view.idle.unwrap_or(self.own_idle);
         self.idle.store(idle.as_secs(), Ordering::Relaxed);
@@ -362,7 +399,7 @@ impl<M: Instrument> Series<M> {
         *bounds = Bounds::new(self.kind, wanted);
         let now = SystemTime::now();
         for slot in all.values_mut() {
-            slot.handle.rebound(&bounds.observed);
+            slot.handle.rebound(&bounds.layout);
             slot.created = now;
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use super::layout::{Layout, Native};
 use crate::Ids;
 
 /// A number that only grows.
@@ -43,9 +44,8 @@ struct Cell64(AtomicU64);
 
 #[derive(Debug)]
 struct Buckets {
-    /// The greatest value of each bucket but the last.
-    bounds: Arc<[u64]>,
-    /// Per shard: the sum, how often that ran over, then each bucket.
+    layout: Arc<Layout>,
+    /// Per shard: the sum, how often that ran over, then each cell.
     cells: Box<[AtomicU64]>,
     stride: usize,
     shards: usize,
@@ -56,7 +56,7 @@ struct Buckets {
     other: Mutex<Option<Arc<Buckets>>>,
 }
 
-/// Where a shard's buckets begin.
+/// Where a shard's cells begin.
 const FIRST: usize = 2;
 
 /// As many as threads may count at a time; a power of two.
@@ -136,14 +136,14 @@ impl Gauge {
 }
 
 impl Histogram {
-    pub(crate) fn new(bounds: &Arc<[u64]>) -> Self {
-        Self(Arc::new(Buckets::new(bounds)))
+    pub(crate) fn new(layout: &Arc<Layout>) -> Self {
+        Self(Arc::new(Buckets::new(layout)))
     }
 
     /// Begins anew with other bounds.
-    pub(crate) fn rebound(&self, bounds: &Arc<[u64]>) {
+    pub(crate) fn rebound(&self, layout: &Arc<Layout>) {
         let other = self.0.other.lock();
-        *other.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Buckets::new(bounds)));
+        *other.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Buckets::new(layout)));
         self.0.is_moved.store(true, Ordering::Release);
     }
 
@@ -178,8 +178,8 @@ impl Histogram {
         self.with(|buckets| buckets.remember(value, ids));
     }
 
-    /// The number of values in each bucket, and their sum.
-    pub(crate) fn read(&self) -> (Vec<u64>, u128) {
+    /// The number of values in each bucket, in both forms, and their sum.
+    pub(crate) fn read(&self) -> (Vec<u64>, Native, u128) {
         self.with(Buckets::read)
     }
 
@@ -199,12 +199,12 @@ impl Histogram {
 }
 
 impl Buckets {
-    fn new(bounds: &Arc<[u64]>) -> Self {
+    fn new(layout: &Arc<Layout>) -> Self {
         // Whole cache lines, so that shards share none but at their ends.
-        let stride = (bounds.len() + 1 + FIRST).next_multiple_of(8);
+        let stride = (layout.len() + FIRST).next_multiple_of(8);
         let shards = shards();
         Self {
-            bounds: bounds.clone(),
+            layout: layout.clone(),
             cells: (0..stride * shards).map(|_| AtomicU64::new(0)).collect(),
             stride,
             shards,
@@ -223,16 +223,16 @@ impl Buckets {
             // Ten thousand watches last 585 years in three weeks.
             cells[1].fetch_add(1, Ordering::Relaxed);
         }
-        cells[FIRST + self.of(value)].fetch_add(1, Ordering::Relaxed);
+        cells[FIRST + self.layout.cell(value)].fetch_add(1, Ordering::Relaxed);
     }
 
     fn remember(&self, value: u64, ids: Ids) {
         let all = self.exemplars.get_or_init(|| {
-            let each = 0..=self.bounds.len();
+            let each = 0..self.layout.buckets;
             each.map(|_| Mutex::new(None)).collect()
         });
         // Whoever comes second at the same moment is not missed.
-        if let Ok(mut last) = all[self.of(value)].try_lock() {
+        if let Ok(mut last) = all[self.layout.bucket(value)].try_lock() {
             *last = Some(Seen {
                 ids,
                 value,
@@ -241,8 +241,8 @@ impl Buckets {
         }
     }
 
-    fn read(&self) -> (Vec<u64>, u128) {
-        let mut counts = vec![0_u64; self.bounds.len() + 1];
+    fn read(&self) -> (Vec<u64>, Native, u128) {
+        let mut counts = vec![0_u64; self.layout.len()];
         let mut sum = 0_u128;
         for shard in self.cells.chunks(self.stride) {
             let over = u128::from(shard[1].load(Ordering::Relaxed)) << 64;
@@ -251,7 +251,8 @@ impl Buckets {
                 *count = count.wrapping_add(cell.load(Ordering::Relaxed));
             }
         }
-        (counts, sum)
+        let (shown, native) = self.layout.sums(&counts);
+        (shown, native, sum)
     }
 
     fn exemplars(&self) -> Vec<(usize, Seen)> {
@@ -262,13 +263,6 @@ impl Buckets {
             Some((at, seen?))
         })
         .collect()
-    }
-
-    /// Most values are small, and found at once.
-    #[inline]
-    fn of(&self, value: u64) -> usize {
-        let found = self.bounds.iter().position(|bound| value <= *bound);
-        found.unwrap_or(self.bounds.len())
     }
 }
 
@@ -281,6 +275,21 @@ impl Unit {
             Self::Seconds => value / 1e9,
             Self::One => value,
         }
+    }
+
+    /// The greatest whole number that is not beyond a bound.
+    pub(crate) fn at_most(self, bound: f64) -> u64 {
+        let value = match self {
+            Self::Seconds => bound * 1e9,
+            Self::One => bound,
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bounds are positive, and `as` saturates"
+        )]
+        let value = value.floor() as u64;
+        value
     }
 
     pub(crate) fn observed(self, bound: f64) -> u64 {

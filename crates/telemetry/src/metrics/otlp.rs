@@ -139,6 +139,7 @@ fn point(family: &Gathered, sample: &Sample, now: SystemTime) -> Vec<u8> {
             counts,
             sum,
             exemplars,
+            ..
         } => {
             let Kind::Histogram(unit) = family.kind else {
                 return out.0;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::family::{Family, Labels};
 use super::handle::{Counter, Gauge, Histogram, Seen, Unit};
+use super::layout::Native;
 use super::view::View;
 
 /// What Kubernetes promises of a metric's name and labels; its help text begins with it.
@@ -90,6 +91,8 @@ pub(super) enum Value {
     Number(f64),
     Histogram {
         counts: Vec<u64>,
+        /// None where only classic buckets are known.
+        native: Option<Native>,
         sum: f64,
         exemplars: Vec<(usize, Seen)>,
     },
@@ -102,12 +105,17 @@ pub(super) trait Collect: Send + Sync {
         0
     }
 
+    /// What series with these labels are about is gone.
+    fn retire(&self, _: &[(&str, &str)], _: SystemTime) {}
+
     /// Counts as settings say from now on.
     fn apply(&self, _: &View) {}
 }
 
 /// Values of labels, and a number: what a function tells when somebody reads.
 pub type Collected = Vec<(Vec<String>, f64)>;
+/// Values of labels, how much each bucket has, the last of which has no bound, and the sum.
+pub type CollectedHistograms = Vec<(Vec<String>, Vec<u64>, f64)>;
 
 /// Shared by those who count and those who read.
 #[derive(Clone)]
@@ -194,6 +202,23 @@ impl Registry {
         self.observe(desc, Kind::Counter, names, Box::new(read));
     }
 
+    /// The same for histograms that are there anyway. `bounds` as they are shown, growing.
+    pub fn observe_histogram(
+        &self,
+        desc: Desc,
+        names: &'static [&'static str],
+        bounds: &'static [f64],
+        read: impl Fn() -> CollectedHistograms + Send + Sync + 'static,
+    ) {
+        self.add(Arc::new(AskedHistogram {
+            desc,
+            names,
+            bounds: bounds.into(),
+            read: Box::new(read),
+            started: self.0.started,
+        }));
+    }
+
     fn observe(&self, desc: Desc, kind: Kind, names: &'static [&'static str], read: Read) {
         self.add(Arc::new(Asked {
             desc,
@@ -216,6 +241,15 @@ impl Registry {
         *place = Arc::new(view);
         for one in self.lock().iter() {
             one.apply(&place);
+        }
+    }
+
+    /// What series with these labels, names and values, are about is gone: they go after a few minutes without a change,
+    /// not after an hour, and whatever they show. A series that somebody asks for again stays.
+    pub fn retire(&self, labels: &[(&str, &str)]) {
+        let now = SystemTime::now();
+        for one in self.lock().iter() {
+            one.retire(labels, now);
         }
     }
 
@@ -297,6 +331,42 @@ impl Collect for Asked {
             kind: self.kind,
             names: Cow::Borrowed(self.names),
             bounds: Arc::default(),
+            samples,
+        }
+    }
+}
+
+struct AskedHistogram {
+    desc: Desc,
+    names: &'static [&'static str],
+    bounds: Arc<[f64]>,
+    read: Box<dyn Fn() -> CollectedHistograms + Send + Sync>,
+    started: SystemTime,
+}
+
+impl Collect for AskedHistogram {
+    fn collect(&self, _: SystemTime) -> Gathered {
+        let mut samples: Vec<_> = (self.read)()
+            .into_iter()
+            .filter(|(_, counts, _)| counts.len() == self.bounds.len() + 1)
+            .map(|(labels, counts, sum)| Sample {
+                labels,
+                value: Value::Histogram {
+                    counts,
+                    native: None,
+                    sum,
+                    exemplars: Vec::new(),
+                },
+                created: self.started,
+            })
+            .collect();
+        samples.sort_by(|a, b| a.labels.cmp(&b.labels));
+        samples.truncate(self.desc.cap);
+        Gathered {
+            desc: self.desc,
+            kind: Kind::Histogram(Unit::One),
+            names: Cow::Borrowed(self.names),
+            bounds: self.bounds.clone(),
             samples,
         }
     }

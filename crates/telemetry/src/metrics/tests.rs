@@ -219,7 +219,7 @@ fn many_threads_lose_nothing() {
         }
     });
     assert_eq!(asks.with(&()).get(), 8000);
-    let (counts, sum) = took.with(&()).read();
+    let (counts, _, sum) = took.with(&()).read();
     assert_eq!(counts, [88, 720, 7192]);
     assert_eq!(sum, 8 * 499_500);
 }
@@ -235,10 +235,8 @@ fn a_sum_may_be_greater_than_its_cell() {
     for _ in 0..4 {
         long.with(&()).observe_value(u64::MAX);
     }
-    assert_eq!(
-        long.with(&()).read(),
-        (vec![0, 4], 4 * u128::from(u64::MAX))
-    );
+    let (counts, _, sum) = long.with(&()).read();
+    assert_eq!((counts, sum), (vec![0, 4], 4 * u128::from(u64::MAX)));
 }
 
 #[test]
@@ -434,4 +432,39 @@ impl Node {
             Field::Number(_) => panic!("not a text"),
         }
     }
+}
+
+#[test]
+fn series_of_what_is_gone_go_soon_unless_somebody_asks_for_them_again() {
+    labels!(Of { group, resource });
+    let registry = Registry::default();
+    let desc = |name| Desc::new(name, Stability::Alpha, "x");
+    let asks = registry.counter::<Of<'_>>(desc("asks_total"));
+    let used = registry.gauge::<Of<'_>>(desc("used"));
+    let of = |resource| Of {
+        group: "example.com",
+        resource,
+    };
+    // Held, as by a watch that is about to end.
+    let held = asks.with(&of("gone"));
+    held.inc();
+    used.with(&of("gone")).set(1);
+    asks.with(&of("stays")).inc();
+    let shown = |after: u64| {
+        let now = SystemTime::now() + Duration::from_secs(after);
+        let gathered = registry.gather(now);
+        let samples = gathered.iter().flat_map(|it| &it.samples);
+        let mut names: Vec<_> = samples.map(|it| it.labels[1].clone()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(shown(0), ["gone", "gone", "stays"]);
+    registry.retire(&[("group", "example.com"), ("resource", "gone")]);
+    registry.retire(&[("crd_name", "gone.example.com")]);
+    assert_eq!(shown(200), ["gone", "gone", "stays"]);
+    // It is made again.
+    used.with(&of("gone")).set(1);
+    assert_eq!(shown(301), ["gone", "stays"]);
+    registry.retire(&[("group", "example.com"), ("resource", "gone")]);
+    assert_eq!(shown(302), ["stays"]);
 }

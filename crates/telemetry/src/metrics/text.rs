@@ -1,20 +1,25 @@
-//! Prometheus' text format 0.0.4, and `OpenMetrics` 1.0 with exemplars.
+//! Prometheus' text format 0.0.4, and `OpenMetrics` 1.0 with exemplars; and which of the formats a client wants.
 
 use std::time::SystemTime;
 
 use super::float::go;
 use super::handle::{Seen, Unit};
+use super::protobuf;
 use super::registry::{Desc, Gathered, Kind, Registry, Sample, Stability, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Prometheus,
     OpenMetrics,
+    /// Messages `io.prometheus.client.MetricFamily`, each after its length: the only form with native histograms.
+    Protobuf,
 }
 
+const PROTOBUF: &str = "application/vnd.google.protobuf";
+
 impl Format {
-    /// What a client takes, by its `Accept` header. `OpenMetrics` only if it is asked for by name, and not less than
-    /// the plain form.
+    /// What a client takes, by its `Accept` header, as Prometheus' own library has it. `OpenMetrics` and protobuf only if
+    /// they are asked for by name, and not less than the plain form.
     pub fn accepted(header: &str) -> Self {
         let quality = |wanted: &str| {
             let offers = header.split(',').filter_map(|offer| {
@@ -22,22 +27,35 @@ impl Format {
                 if !parts.next()?.eq_ignore_ascii_case(wanted) {
                     return None;
                 }
-                let (mut quality, mut known) = (1.0, true);
+                // Of protobuf there are other messages and encodings.
+                let (mut quality, mut known) = (1.0, wanted != PROTOBUF);
+                let (mut message, mut delimited) = (false, false);
                 for part in parts {
                     match part.split_once('=') {
                         Some(("q", value)) => quality = value.parse().unwrap_or(0.0),
                         Some(("version", value)) if wanted.contains("openmetrics") => {
                             known = matches!(value, "1.0.0" | "0.0.1");
                         }
+                        Some(("proto", value)) => {
+                            message = value == "io.prometheus.client.MetricFamily";
+                        }
+                        Some(("encoding", value)) => delimited = value == "delimited",
                         _ => {}
                     }
                 }
+                known |= message && delimited;
                 known.then_some(quality)
             });
             offers.fold(0.0_f64, f64::max)
         };
-        let open = quality("application/openmetrics-text");
-        if open > 0.0 && open >= quality("text/plain") {
+        let (plain, open) = (
+            quality("text/plain"),
+            quality("application/openmetrics-text"),
+        );
+        let protobuf = quality(PROTOBUF);
+        if protobuf > 0.0 && protobuf >= plain && protobuf >= open {
+            Self::Protobuf
+        } else if open > 0.0 && open >= plain {
             Self::OpenMetrics
         } else {
             Self::Prometheus
@@ -48,7 +66,18 @@ impl Format {
         match self {
             Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Self::Protobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
         }
+    }
+}
+
+/// Everything, in any format.
+pub fn encode(registry: &Registry, format: Format) -> Vec<u8> {
+    match format {
+        Format::Protobuf => protobuf::encode(registry),
+        text => render(registry, text).into_bytes(),
     }
 }
 
@@ -118,6 +147,7 @@ fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Fo
             counts,
             sum,
             exemplars,
+            ..
         } => {
             let Kind::Histogram(unit) = family.kind else {
                 return;

@@ -147,17 +147,22 @@ fn add(to: &mut Sample, more: Sample, is_sum: bool) {
         (
             Value::Histogram {
                 counts,
+                native,
                 sum,
                 exemplars,
             },
             Value::Histogram {
                 counts: more,
+                native: more_native,
                 sum: more_sum,
                 exemplars: others,
             },
         ) => {
             for (count, more) in counts.iter_mut().zip(more) {
                 *count = count.wrapping_add(more);
+            }
+            if let (Some(native), Some(more)) = (native, &more_native) {
+                native.add(more);
             }
             *sum += more_sum;
             for (at, seen) in others {

@@ -3,12 +3,11 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use super::Recent;
-use crate::export::yield_to_requests;
 
 /// How long a finished trace may wait for company. Who looks for it does not wait.
 const DELAY: Duration = Duration::from_millis(500);
@@ -16,37 +15,29 @@ const DELAY: Duration = Duration::from_millis(500);
 /// A keeper at work.
 #[derive(Debug)]
 pub struct Keeper {
-    stop: watch::Sender<bool>,
+    /// Until when what waits is taken, once that is known.
+    stop: watch::Sender<Option<Instant>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Keeper {
     pub fn start(recent: Arc<Recent>) -> io::Result<Self> {
-        let (stop, mut stopped) = watch::channel(false);
+        let (stop, mut stopped) = watch::channel(None);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()?;
         let work = move || {
-            yield_to_requests();
-            runtime.block_on(async {
+            let end = runtime.block_on(async {
                 loop {
                     tokio::select! {
-                        _ = stopped.wait_for(|it| *it) => break,
+                        end = stopped.wait_for(Option::is_some) => break end.ok().and_then(|it| *it),
                         () = enough(&recent) => {}
                         () = tokio::time::sleep(DELAY) => {}
                     }
                     recent.refresh();
                 }
             });
-            // What is under way at this moment is waited for: pushing waits for nothing.
-            while let Some(source) = recent.source.get() {
-                source.queue.close();
-                recent.refresh();
-                if source.queue.is_drained() {
-                    break;
-                }
-                thread::yield_now();
-            }
+            recent.finish(end.unwrap_or_else(Instant::now));
         };
         let thread = thread::Builder::new().name("keep-traces".into());
         Ok(Self {
@@ -55,9 +46,9 @@ impl Keeper {
         })
     }
 
-    /// Takes what waits, and no more after that. Blocks until it is done, which is soon.
-    pub fn stop(&self) {
-        self.stop.send_replace(true);
+    /// Takes what waits, within the limit, and no more after that. Blocks until it is done.
+    pub fn stop(&self, limit: Duration) {
+        self.stop.send_replace(Some(Instant::now() + limit));
         let thread = self
             .thread
             .lock()
@@ -71,7 +62,11 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        self.stop.send_replace(true);
+        self.stop.send_if_modified(|it| {
+            let first = it.is_none();
+            it.get_or_insert_with(Instant::now);
+            first
+        });
     }
 }
 

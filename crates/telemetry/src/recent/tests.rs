@@ -1,9 +1,9 @@
 use super::*;
-use crate::export::{Item as _, Queue, Resource};
+use crate::export::{Queue, Resource};
 use crate::otlp::Span;
 use crate::protobuf::Message;
 use crate::recent::ring::tests::span;
-use crate::trace::{Describe, Description, Finished, Incoming, Role, Sampling, Tracer, Trust, now};
+use crate::trace::{Attributes, Describe, Incoming, Name, Role, Sampling, Tracer, Trust, now};
 
 const TRACE: u128 = 0x5b8e_fff7_9803_8103_d269_b633_813f_c60c;
 
@@ -209,17 +209,20 @@ fn a_bad_parameter_is_named() {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Named(&'static str);
 
 impl Describe for Named {
-    fn describe(&self, out: &mut Description) {
-        out.name.push_str(self.0);
-        out.of(Role::Server).text("audit-id", "a");
+    fn name(&self, out: &mut Name<'_>) {
+        out.push(self.0);
+    }
+
+    fn attributes(&self, _role: Role, out: &mut Attributes<'_>) {
+        out.text("audit-id", "a");
     }
 }
 
-fn tracer() -> (Tracer, Arc<Queue<Finished>>) {
+fn tracer() -> (Tracer, Arc<Queue>) {
     let queue = Arc::new(Queue::new(1000));
     let tracer = Tracer::new(queue.clone());
     tracer.set(Some(Sampling {
@@ -234,7 +237,7 @@ fn record(tracer: &Tracer, name: &'static str) {
         tracer.begin(Incoming::default(), Trust::Nobody, "", now());
         let _span = crate::trace::span("inner");
     });
-    trace.finish(|it| *it = Named(name));
+    trace.finish(|| Named(name));
 }
 
 #[test]
@@ -275,13 +278,12 @@ fn the_books_are_carried_over() {
     // Two of them have room to go on.
     assert_eq!(queue.numbers().waiting(), 4);
     assert_eq!(queue.numbers().dropped, 4);
-    let first = onward.try_pop().unwrap();
-    let mut bytes = Vec::new();
-    first.encode(&mut bytes);
-    assert_eq!(
-        (otlp::scope_spans(&bytes).unwrap().len(), first.spans()),
-        (2, 2)
-    );
+    let chunk = onward.pop().unwrap();
+    let items: Vec<_> = chunk.items().collect();
+    assert_eq!((items.len(), chunk.spans()), (2, 4));
+    for (bytes, spans) in items {
+        assert_eq!((otlp::scope_spans(bytes).unwrap().len(), spans), (2, 2));
+    }
     onward.settle(1, 1, 0);
     recent.refresh();
     recent.refresh();
@@ -308,7 +310,7 @@ fn a_keeper_leaves_nothing_behind() {
     for _ in 0..50 {
         record(&tracer, "GET");
     }
-    keeper.stop();
+    keeper.stop(std::time::Duration::from_secs(600));
     record(&tracer, "too late");
     let numbers = queue.numbers();
     assert_eq!(
@@ -316,4 +318,22 @@ fn a_keeper_leaves_nothing_behind() {
         (100, 2, 0)
     );
     assert_eq!(recent.numbers().own_spans, 100);
+}
+
+/// A stop takes no longer than it may: what there is no time for is in the books.
+#[test]
+fn a_keeper_in_a_hurry_counts_what_it_leaves() {
+    let (tracer, queue) = tracer();
+    let recent = Arc::new(recent());
+    let resource = Resource::new("apiserver", "one", None);
+    recent.follow(Source::new(queue.clone(), &resource, None));
+    for _ in 0..50 {
+        record(&tracer, "GET");
+    }
+    recent.finish(Instant::now());
+    let numbers = queue.numbers();
+    assert_eq!(
+        (numbers.exported, numbers.dropped, numbers.waiting()),
+        (0, 100, 0)
+    );
 }

@@ -1,13 +1,11 @@
 //! Hot path. Where a request's spans gather.
 
-use std::any::Any;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::attributes::{Value, cut};
 use super::clock::{Tick, now};
-use super::describe::{Describe, Role};
+use super::describe::Role;
 use super::ids;
 use crate::context::{Flags, SpanId, TraceContext, TraceId};
 
@@ -37,20 +35,15 @@ pub enum Scope {
 impl Scope {
     pub(super) const ALL: [Self; 3] = [Self::Own, Self::Filter, Self::Component];
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Own => "pilothouse",
-            // Upstream's own spelling.
-            Self::Filter => "k8s.op/apiserver/pkg/endpoints/filterlatency",
-            Self::Component => "k8s.io/component-base/tracing",
-        }
+    /// As a set of it alone.
+    pub(super) fn bit(self) -> u8 {
+        1 << self as u8
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) name: &'static str,
-    pub(super) id: SpanId,
     /// An index; the root's is its own.
     pub(super) parent: u32,
     pub(super) kind: Kind,
@@ -59,23 +52,106 @@ pub(super) struct Record {
     pub(super) failed: bool,
     pub(super) start: Tick,
     pub(super) end: Option<Tick>,
+    pub(super) events: List,
+    pub(super) attributes: List,
+}
+
+impl Record {
+    fn new(name: &'static str, parent: u32, scope: Scope, role: Role, start: Tick) -> Self {
+        Self {
+            name,
+            parent,
+            kind: Kind::Internal,
+            scope,
+            role,
+            failed: false,
+            start,
+            end: None,
+            events: List::EMPTY,
+            attributes: List::EMPTY,
+        }
+    }
+}
+
+/// The events or attributes of one span among those of all: each knows the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    first: u32,
+    last: u32,
+}
+
+/// The end of a list.
+const NONE: u32 = u32::MAX;
+
+impl List {
+    const EMPTY: Self = Self {
+        first: NONE,
+        last: NONE,
+    };
+
+    pub(super) fn is_empty(self) -> bool {
+        self.first == NONE
+    }
+
+    pub(super) fn iter<T: Linked>(self, all: &[T]) -> impl Iterator<Item = &T> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let item = all.get(next as usize)?;
+            next = *item.next();
+            Some(item)
+        })
+    }
+
+    /// `index` is the place of what was just put behind `all`.
+    fn push<T: Linked>(&mut self, all: &mut [T], index: u32) {
+        match all.get_mut(self.last as usize) {
+            Some(last) => *last.next_mut() = index,
+            None => self.first = index,
+        }
+        self.last = index;
+    }
+}
+
+pub(super) trait Linked {
+    fn next(&self) -> &u32;
+    fn next_mut(&mut self) -> &mut u32;
 }
 
 #[derive(Debug)]
 pub(super) struct Event {
-    pub(super) span: u32,
     pub(super) time: Tick,
     pub(super) name: &'static str,
     /// With the key's name, if it is not empty.
     pub(super) key: &'static str,
     pub(super) value: i64,
+    next: u32,
+}
+
+impl Linked for Event {
+    fn next(&self) -> &u32 {
+        &self.next
+    }
+
+    fn next_mut(&mut self) -> &mut u32 {
+        &mut self.next
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Attribute {
-    pub(super) span: u32,
     pub(super) key: &'static str,
     pub(super) value: Held,
+    next: u32,
+}
+
+impl Linked for Attribute {
+    fn next(&self) -> &u32 {
+        &self.next
+    }
+
+    fn next_mut(&mut self) -> &mut u32 {
+        &mut self.next
+    }
 }
 
 /// A value as an arena holds it.
@@ -83,9 +159,18 @@ pub(super) struct Attribute {
 pub(super) enum Held {
     Static(&'static str),
     /// So much of the arena's text.
-    Text(Range<usize>),
+    Text {
+        start: u32,
+        end: u32,
+    },
     Int(i64),
     Bool(bool),
+}
+
+/// What is counted here stays far below 2^32.
+#[inline]
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NONE)
 }
 
 /// Another trace that a root has to do with.
@@ -111,8 +196,8 @@ pub(super) struct Arena {
     pub(super) counted: u64,
     pub(super) trace_id: TraceId,
     pub(super) flags: Flags,
-    /// Of the root.
-    span_id: SpanId,
+    /// What the ids of its spans are made of.
+    seed: u64,
     /// Nothing is ever recorded here: what comes in goes out as it is.
     is_through: bool,
     pub(super) parent: Option<SpanId>,
@@ -124,8 +209,8 @@ pub(super) struct Arena {
     /// Of attributes, one after the other.
     pub(super) text: String,
     pub(super) link: Option<Link>,
-    /// What is known of the request when it is closed; until then, what another request left for it to use.
-    pub(super) describe: Option<Box<dyn Describe>>,
+    /// Those that its spans are of.
+    pub(super) scopes: u8,
     /// Spans and events that found no room.
     pub(super) left_out: u32,
     pub(super) current: u32,
@@ -138,7 +223,7 @@ impl Arena {
             counted: 0,
             trace_id: ids::trace(),
             flags: Flags::default(),
-            span_id: ids::span(),
+            seed: ids::seed(),
             is_through: false,
             parent: None,
             state: None,
@@ -148,7 +233,7 @@ impl Arena {
             attributes: Vec::new(),
             text: String::new(),
             link: None,
-            describe: None,
+            scopes: 0,
             left_out: 0,
             current: 0,
         }
@@ -159,8 +244,9 @@ impl Arena {
         self.counted = 0;
         self.trace_id = trace_id;
         self.flags = flags;
-        self.span_id = ids::span();
+        self.seed = ids::seed();
         self.is_through = false;
+        self.scopes = 0;
         self.current = 0;
         self.left_out = 0;
     }
@@ -191,21 +277,13 @@ impl Arena {
             && self.events.capacity() <= 256
             && self.attributes.capacity() <= 256
             && self.text.capacity() <= 4096
-            && self.describe.as_ref().is_none_or(|it| it.is_small())
     }
 
     pub(super) fn open_root(&mut self, start: Tick, kind: Kind) {
-        self.spans.push(Record {
-            name: "",
-            id: self.span_id,
-            parent: 0,
-            kind,
-            scope: Scope::Own,
-            role: Role::Server,
-            failed: false,
-            start,
-            end: None,
-        });
+        let mut root = Record::new("", 0, Scope::Own, Role::Server, start);
+        root.kind = kind;
+        self.scopes = Scope::Own.bit();
+        self.spans.push(root);
     }
 
     pub(super) fn set_parent(&mut self, parent: TraceContext, baggage: Option<Arc<str>>, on: bool) {
@@ -229,7 +307,7 @@ impl Arena {
     pub(super) fn root(&self) -> TraceContext {
         TraceContext {
             trace_id: self.trace_id,
-            span_id: self.span_id,
+            span_id: self.span_id(0),
             flags: self.flags,
             state: self.state.clone(),
         }
@@ -237,7 +315,7 @@ impl Arena {
 
     /// What tells a span of this request from one of another: spans may end where another request is current.
     pub(super) fn serial(&self) -> u64 {
-        u64::from_be_bytes(self.span_id.to_bytes())
+        self.seed
     }
 
     pub(super) fn start(
@@ -253,17 +331,9 @@ impl Arena {
             return None;
         }
         let index = u32::try_from(self.spans.len()).ok()?;
-        self.spans.push(Record {
-            name,
-            id: ids::span(),
-            parent,
-            kind: Kind::Internal,
-            scope,
-            role,
-            failed: false,
-            start,
-            end: None,
-        });
+        self.scopes |= scope.bit();
+        let record = Record::new(name, parent, scope, role, start);
+        self.spans.push(record);
         Some(index)
     }
 
@@ -286,12 +356,16 @@ impl Arena {
             self.left_out += 1;
             return;
         }
+        let index = short(self.events.len());
+        if let Some(record) = self.spans.get_mut(span as usize) {
+            record.events.push(&mut self.events, index);
+        }
         self.events.push(Event {
-            span,
             time: now(),
             name,
             key,
             value,
+            next: NONE,
         });
     }
 
@@ -303,23 +377,33 @@ impl Arena {
         let value = match value {
             Value::Static(text) => Held::Static(text),
             Value::Text(text) => {
-                let start = self.text.len();
+                let start = short(self.text.len());
                 self.text.push_str(cut(&text));
-                Held::Text(start..self.text.len())
+                let end = short(self.text.len());
+                Held::Text { start, end }
             }
             Value::Int(number) => Held::Int(number),
             Value::Bool(value) => Held::Bool(value),
         };
-        self.attributes.push(Attribute { span, key, value });
+        let index = short(self.attributes.len());
+        if let Some(record) = self.spans.get_mut(span as usize) {
+            record.attributes.push(&mut self.attributes, index);
+        }
+        self.attributes.push(Attribute {
+            key,
+            value,
+            next: NONE,
+        });
     }
 
     pub(super) fn record(&mut self, index: u32) -> Option<&mut Record> {
         self.spans.get_mut(index as usize)
     }
 
+    /// Of the span at an index.
+    #[inline]
     pub(super) fn span_id(&self, index: u32) -> SpanId {
-        let found = self.spans.get(index as usize);
-        found.map_or(self.span_id, |it| it.id)
+        ids::derived(self.seed, index)
     }
 
     /// The handler's span around the innermost one, or the root.
@@ -335,23 +419,12 @@ impl Arena {
     }
 
     /// What is still open ends here.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close(&mut self) -> Tick {
         let end = now();
         for span in self.spans.iter_mut().filter(|it| it.end.is_none()) {
             span.end = Some(end);
         }
-    }
-
-    /// The one of the request before if it is alike: memory that one thread allocates and another frees costs more than
-    /// all the rest.
-    pub(super) fn described<D: Describe + Default>(&mut self) -> &mut D {
-        let is_alike = |it: &dyn Any| it.is::<D>();
-        if !self.describe.as_deref().is_some_and(|it| is_alike(it)) {
-            self.describe = Some(Box::<D>::default());
-        }
-        let describe = self.describe.as_deref_mut().map(|it| it as &mut dyn Any);
-        let describe = describe.and_then(|it| it.downcast_mut());
-        describe.expect("one of this type was just put there")
+        end
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is said of a span beside its name.
+//! Hot path. What is said of a span.
 
 use super::arena::Held;
 use super::wire;
@@ -47,7 +47,7 @@ impl From<bool> for Value {
     }
 }
 
-/// Takes attributes when a trace is exported: what is only borrowed is written without being copied first.
+/// Takes attributes when a trace is encoded: what is only borrowed is written without being copied first.
 #[derive(Debug)]
 pub struct Attributes<'a> {
     pub(super) out: &'a mut Vec<u8>,
@@ -63,21 +63,37 @@ impl<'a> Attributes<'a> {
         Self { out, field }
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is short where the key is known")]
     pub fn text(&mut self, key: &str, value: &str) {
         wire::text_attribute(self.out, self.field, key, cut(value));
     }
 
     /// Nothing if it is empty.
+    #[inline]
     pub fn some_text(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
             self.text(key, value);
         }
     }
 
-    pub fn int(&mut self, key: &str, value: i64) {
+    /// A text that is in several pieces.
+    pub fn pieces(&mut self, key: &str, pieces: &[&str]) {
+        let size = pieces.iter().map(|it| it.len()).sum::<usize>();
+        if size > LONGEST {
+            return self.text(key, &pieces.concat());
+        }
         wire::attribute(self.out, self.field, key, |out| {
-            wire::int(out, wire::INT_VALUE, value);
+            wire::open(out, wire::STRING_VALUE, size);
+            for piece in pieces {
+                out.extend_from_slice(piece.as_bytes());
+            }
         });
+    }
+
+    #[inline]
+    pub fn int(&mut self, key: &str, value: i64) {
+        wire::int_attribute(self.out, self.field, key, value);
     }
 
     pub fn bool(&mut self, key: &str, value: bool) {
@@ -89,18 +105,38 @@ impl<'a> Attributes<'a> {
     pub(super) fn held(&mut self, key: &str, value: &Held, text: &str) {
         match value {
             Held::Static(text) => self.text(key, text),
-            Held::Text(range) => self.text(key, text.get(range.clone()).unwrap_or_default()),
+            Held::Text { start, end } => {
+                let range = *start as usize..*end as usize;
+                self.text(key, text.get(range).unwrap_or_default());
+            }
             Held::Int(number) => self.int(key, *number),
             Held::Bool(value) => self.bool(key, *value),
         }
     }
 }
 
+/// Takes the name of a span, piece by piece.
+#[derive(Debug)]
+pub struct Name<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+}
+
+impl Name<'_> {
+    #[inline]
+    pub fn push(&mut self, piece: &str) {
+        self.out.extend_from_slice(piece.as_bytes());
+    }
+}
+
 /// What is longer says no more, and costs.
 const LONGEST: usize = 4096;
 
+#[inline]
 pub(super) fn cut(text: &str) -> &str {
-    let mut end = text.len().min(LONGEST);
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let mut end = LONGEST;
     while !text.is_char_boundary(end) {
         end -= 1;
     }

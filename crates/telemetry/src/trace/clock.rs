@@ -3,6 +3,7 @@
 //! A counter says nothing of seconds. How long its ticks are is read off the system's clock at two moments, the first
 //! use and a later one: what lies between is exact within the time it takes to read both, and nothing waits for it.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,34 +26,69 @@ impl Tick {
     /// How long after another moment; zero if it was before.
     #[inline]
     pub fn since(self, earlier: Self) -> Duration {
-        let length = match LENGTH.load(Ordering::Relaxed) {
-            0 => measure(),
-            length => length,
-        };
-        Duration::from_nanos(scale(self.0.saturating_sub(earlier.0), length))
+        Duration::from_nanos(scale(self.0.saturating_sub(earlier.0), length()))
+    }
+}
+
+#[inline]
+fn length() -> u64 {
+    match LENGTH.load(Ordering::Relaxed) {
+        0 => measure(),
+        length => length,
     }
 }
 
 /// Turns ticks into nanoseconds since 1970.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Calendar {
-    tick: Tick,
+    tick: u64,
     time: u64,
+    /// Of a tick, in nanoseconds of 2^-32.
+    length: u64,
 }
 
+thread_local! {
+    static CALENDAR: Cell<Option<Calendar>> = const { Cell::new(None) };
+}
+
+/// As long goes one look at the time of day: it may be set, and runs a little faster or slower than the counter.
+const FRESH: u64 = 100_000_000;
+
 impl Calendar {
-    pub(super) fn new() -> Self {
+    /// For what ended at `tick`, just now.
+    pub(super) fn at(tick: Tick) -> Self {
+        let known = CALENDAR.get();
+        if let Some(it) = known
+            && scale(tick.0.abs_diff(it.tick), it.length) < FRESH
+        {
+            return it;
+        }
+        let new = Self::new();
+        // What is not known well yet is looked at again.
+        let is_sure = LENGTH.load(Ordering::Relaxed) != 0;
+        CALENDAR.set(is_sure.then_some(new));
+        new
+    }
+
+    #[cold]
+    fn new() -> Self {
         let (tick, time) = at_once(|| now().0, SystemTime::now);
         let time = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
-            tick: Tick(tick),
+            tick,
             time: nanos(time),
+            length: length(),
         }
     }
 
-    pub(super) fn nanos(&self, tick: Tick) -> u64 {
-        // One that is taken later than this says when another began.
-        let (before, after) = (self.tick.since(tick), tick.since(self.tick));
-        (self.time.saturating_sub(nanos(before))).saturating_add(nanos(after))
+    #[inline]
+    pub(super) fn nanos(&self, Tick(tick): Tick) -> u64 {
+        let apart = scale(tick.abs_diff(self.tick), self.length);
+        if tick >= self.tick {
+            self.time.saturating_add(apart)
+        } else {
+            self.time.saturating_sub(apart)
+        }
     }
 }
 
@@ -113,6 +149,7 @@ fn at_once<T>(ticks: impl Fn() -> u64, other: impl Fn() -> T) -> (u64, T) {
     }
 }
 
+#[inline]
 fn scale(ticks: u64, length: u64) -> u64 {
     let scaled = (u128::from(ticks) * u128::from(length)) >> 32;
     u64::try_from(scaled).unwrap_or(u64::MAX)
@@ -171,14 +208,17 @@ mod tests {
     fn a_calendar_goes_by_the_time_of_day() {
         let of_day = || nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap());
         let (before, tick, after) = (of_day(), now(), of_day());
-        let calendar = Calendar::new();
-        let told = calendar.nanos(tick);
-        let slack = 1_000_000;
-        assert!(
-            told + slack >= before && told <= after + slack,
-            "{before} {told} {after}"
-        );
-        assert!(calendar.nanos(now()) >= told);
+        // The one that is made, and the one that is kept of it.
+        for _ in 0..2 {
+            let calendar = Calendar::at(now());
+            let told = calendar.nanos(tick);
+            let slack = 1_000_000;
+            assert!(
+                told + slack >= before && told <= after + slack,
+                "{before} {told} {after}"
+            );
+            assert!(calendar.nanos(now()) >= told);
+        }
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl Drop for Entered<'_> {
 /// The current request's trace begins.
 pub(super) fn replace(arena: Box<Arena>) {
     if let Some(previous) = exchange(Some(arena)) {
-        pool::keep_here(previous);
+        pool::give_back(previous);
     }
 }
 

@@ -1,16 +1,20 @@
 //! What is known of a request beside its spans.
 
-use std::any::Any;
+use super::attributes::{Attributes, Name};
 
-use super::attributes::Attributes;
+/// Tells of a request when its trace is written, straight into the message that carries it.
+pub trait Describe {
+    /// The root's name.
+    fn name(&self, out: &mut Name<'_>);
 
-/// Noted on the request's thread, in as little time as can be; said on the exporter's.
-pub trait Describe: Any + Send {
-    fn describe(&self, out: &mut Description);
+    /// What spans say by their role, if that is not [`Role::Plain`].
+    fn attributes(&self, role: Role, out: &mut Attributes<'_>) {
+        let _ = (role, out);
+    }
 
-    /// Whether it holds so little memory that it is worth keeping for another request.
-    fn is_small(&self) -> bool {
-        true
+    /// The server failed, whoever's fault it was.
+    fn is_error(&self) -> bool {
+        false
     }
 }
 
@@ -31,42 +35,16 @@ pub enum Role {
     Document,
 }
 
-/// What is said of a request.
-#[derive(Debug, Default)]
-pub struct Description {
-    /// The root's name.
-    pub name: String,
-    /// The server failed, whoever's fault it was.
-    pub is_error: bool,
-    /// By role, as spans have them.
-    attributes: [Vec<u8>; 6],
-}
-
-impl Description {
-    /// The attributes that a span has by its role.
-    pub fn of(&mut self, role: Role) -> Attributes<'_> {
-        Attributes::of_span(&mut self.attributes[role as usize])
-    }
-
-    pub(super) fn attributes(&self, role: Role) -> &[u8] {
-        &self.attributes[role as usize]
-    }
-
-    /// Keeps nothing but the room.
-    pub(super) fn clear(&mut self) {
-        self.name.clear();
-        self.is_error = false;
-        self.attributes.iter_mut().for_each(Vec::clear);
-    }
-}
-
 /// A request that went away before anything could be said about it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Abandoned;
 
 impl Describe for Abandoned {
-    fn describe(&self, out: &mut Description) {
-        out.name.push_str("abandoned");
-        out.is_error = true;
+    fn name(&self, out: &mut Name<'_>) {
+        out.push("abandoned");
+    }
+
+    fn is_error(&self) -> bool {
+        true
     }
 }

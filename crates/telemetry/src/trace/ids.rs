@@ -26,6 +26,30 @@ pub(super) fn span() -> SpanId {
     })
 }
 
+/// What the ids of a request's spans are made of.
+pub(super) fn seed() -> u64 {
+    GENERATOR.with_borrow_mut(Generator::next)
+}
+
+/// The id of the span at an index. All of one seed differ, as every step can be undone, and look random.
+#[inline]
+pub(super) fn derived(seed: u64, index: u32) -> SpanId {
+    let id = mixed(seed.wrapping_add(u64::from(index).wrapping_mul(STEP)));
+    // One of 2^64 is no id. What stands for it is another's only once in as many seeds.
+    let id = if id == 0 { STEP } else { id };
+    SpanId::new(id).expect("it is not zero")
+}
+
+/// The odd number next to 2^64 divided by the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The last steps of splitmix64, by Steele, Lea and Flood.
+fn mixed(mut value: u64) -> u64 {
+    value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
 thread_local! {
     static GENERATOR: RefCell<Generator> = RefCell::new(Generator::seeded());
 }
@@ -55,5 +79,21 @@ impl Generator {
         *c ^= shifted;
         *d = d.rotate_left(45);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_of_one_seed_differ() {
+        for seed in [0, 1, u64::MAX, STEP.wrapping_neg(), seed()] {
+            let ids: BTreeSet<_> = (0..512).map(|it| derived(seed, it)).collect();
+            assert_eq!(ids.len(), 512, "{seed}");
+        }
+        assert_ne!(derived(1, 0), derived(2, 0));
     }
 }

@@ -1,14 +1,13 @@
-//! Protobuf, as far as OTLP needs it. Messages are written where they belong and get their length afterwards.
+//! Hot path. Protobuf, as far as OTLP needs it. Messages are written where they belong and get their length afterwards.
 
 pub(super) const STRING_VALUE: u32 = 1;
 pub(super) const BOOL_VALUE: u32 = 2;
 pub(super) const INT_VALUE: u32 = 3;
 
 const VARINT: u32 = 0;
-const FIXED64: u32 = 1;
 const DELIMITED: u32 = 2;
-const FIXED32: u32 = 5;
 
+#[inline]
 pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value.to_le_bytes()[0] | 0x80);
@@ -17,67 +16,135 @@ pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value.to_le_bytes()[0]);
 }
 
+#[inline]
 fn tag(out: &mut Vec<u8>, field: u32, form: u32) {
     varint(out, u64::from(field << 3 | form));
 }
 
+#[inline]
 pub(super) fn int(out: &mut Vec<u8>, field: u32, value: i64) {
     tag(out, field, VARINT);
     varint(out, value.cast_unsigned());
 }
 
-pub(super) fn fixed64(out: &mut Vec<u8>, field: u32, value: u64) {
-    tag(out, field, FIXED64);
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-pub(super) fn fixed32(out: &mut Vec<u8>, field: u32, value: u32) {
-    tag(out, field, FIXED32);
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-pub(super) fn bytes(out: &mut Vec<u8>, field: u32, value: &[u8]) {
+/// What comes before a value of so many bytes.
+#[inline]
+pub(super) fn open(out: &mut Vec<u8>, field: u32, length: usize) {
     tag(out, field, DELIMITED);
-    varint(out, value.len() as u64);
+    varint(out, length as u64);
+}
+
+#[inline]
+pub(super) fn bytes(out: &mut Vec<u8>, field: u32, value: &[u8]) {
+    open(out, field, value.len());
     out.extend_from_slice(value);
 }
 
+#[inline]
 pub(super) fn text(out: &mut Vec<u8>, field: u32, value: &str) {
     bytes(out, field, value.as_bytes());
 }
 
-pub(super) fn message(out: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>)) {
+/// How many bytes a length takes.
+fn width(size: usize) -> usize {
+    1 + (size.checked_ilog2().unwrap_or(0) / 7) as usize
+}
+
+/// A message whose length takes `expected` bytes as a rule: then nothing of it moves.
+#[inline]
+pub(super) fn message(
+    out: &mut Vec<u8>,
+    field: u32,
+    expected: usize,
+    write: impl FnOnce(&mut Vec<u8>),
+) {
     tag(out, field, DELIMITED);
-    let length = out.len();
-    out.push(0);
+    let start = out.len();
+    out.resize(start + expected, 0);
     write(out);
-    let (start, end) = (length + 1, out.len());
-    let mut size = end - start;
-    // Room for one byte was left; what is longer moves.
-    let more = (size.checked_ilog2().unwrap_or(0) / 7) as usize;
-    out.resize(end + more, 0);
-    out.copy_within(start..end, start + more);
-    for place in &mut out[length..length + more] {
+    close(out, start, expected);
+}
+
+/// Writes the length of what follows `expected` bytes from `start` on.
+#[inline]
+fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
+    let mut size = out.len() - start - expected;
+    let width = width(size);
+    if width != expected {
+        shift(out, start, expected, width);
+    }
+    let length = &mut out[start..start + width];
+    for place in &mut length[..width - 1] {
         *place = size.to_le_bytes()[0] | 0x80;
         size >>= 7;
     }
-    out[length + more] = size.to_le_bytes()[0];
+    length[width - 1] = size.to_le_bytes()[0];
 }
 
-/// A `KeyValue` with a text, as most are.
-pub(super) fn text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &str) {
-    // Both are preceded by two bytes, and the value's message as well, if all of it is short.
-    let all = 2 + key.len() + 4 + value.len();
-    let [size, key_size, value_size] = [all, key.len(), value.len()].map(|it| it.to_le_bytes()[0]);
-    if all >= 0x80 || field >= 0x10 {
-        return attribute(out, field, key, |out| text(out, STRING_VALUE, value));
+#[cold]
+fn shift(out: &mut Vec<u8>, start: usize, expected: usize, width: usize) {
+    let (from, end) = (start + expected, out.len());
+    if width > expected {
+        out.resize(end + width - expected, 0);
     }
-    let form = (field << 3 | DELIMITED).to_le_bytes()[0];
-    out.reserve(all + 2);
+    out.copy_within(from..end, start + width);
+    out.truncate(end + width - expected);
+}
+
+/// The longest key whose attributes are written in one piece.
+const SHORT_KEY: usize = 48;
+
+/// A `KeyValue` with a text, as most are. The key is known where it is called: what stands before the value is made in one
+/// piece, of a length that the compiler knows.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "only where the key is known is this shorter than a call"
+)]
+pub(super) fn text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &str) {
+    // Key and value are preceded by two bytes each, and the value's message as well, if all of it is short.
+    let all = 2 + key.len() + 4 + value.len();
+    if all >= 0x80 || field >= 0x10 || key.len() > SHORT_KEY {
+        return long_text_attribute(out, field, key, value);
+    }
+    let [form, size, key_size, value_size] = [
+        (field << 3 | DELIMITED) as usize,
+        all,
+        key.len(),
+        value.len(),
+    ]
+    .map(|it| it.to_le_bytes()[0]);
+    let mut head = [0; SHORT_KEY + 8];
+    head[..4].copy_from_slice(&[form, size, 0x0a, key_size]);
+    head[4..4 + key.len()].copy_from_slice(key.as_bytes());
+    head[4 + key.len()..8 + key.len()].copy_from_slice(&[0x12, value_size + 2, 0x0a, value_size]);
+    out.extend_from_slice(&head[..8 + key.len()]);
+    out.extend_from_slice(value.as_bytes());
+}
+
+#[inline(never)]
+fn long_text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &str) {
+    attribute(out, field, key, |out| text(out, STRING_VALUE, value));
+}
+
+/// The same with a number.
+#[inline]
+pub(super) fn int_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: i64) {
+    let value = value.cast_unsigned();
+    let width = width(usize::try_from(value).unwrap_or(usize::MAX));
+    let all = 2 + key.len() + 2 + 1 + width;
+    if all >= 0x80 || field >= 0x10 {
+        return attribute(out, field, key, |out| {
+            int(out, INT_VALUE, value.cast_signed());
+        });
+    }
+    let [form, size, key_size, value_size] =
+        [(field << 3 | DELIMITED) as usize, all, key.len(), 1 + width]
+            .map(|it| it.to_le_bytes()[0]);
     out.extend_from_slice(&[form, size, 0x0a, key_size]);
     out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(&[0x12, value_size + 2, 0x0a, value_size]);
-    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(&[0x12, value_size, (INT_VALUE << 3).to_le_bytes()[0]]);
+    varint(out, value);
 }
 
 /// A `KeyValue` whose value is written by `value`.
@@ -87,9 +154,9 @@ pub(super) fn attribute(
     key: &str,
     value: impl FnOnce(&mut Vec<u8>),
 ) {
-    message(out, field, |out| {
+    message(out, field, 1, |out| {
         text(out, 1, key);
-        message(out, 2, value);
+        message(out, 2, 1, value);
     });
 }
 
@@ -100,28 +167,46 @@ mod tests {
     #[test]
     fn short_attributes_are_as_long_ones() {
         for field in [3, 9, 15, 16, 2000] {
-            for size in [0, 1, 100, 115, 116, 117, 118, 119, 120, 130, 5000] {
-                let value = "v".repeat(size);
-                let (mut out, mut want) = (Vec::new(), Vec::new());
-                text_attribute(&mut out, field, "key", &value);
-                attribute(&mut want, field, "key", |out| {
-                    text(out, STRING_VALUE, &value);
-                });
-                assert!(out == want, "{field} {size}");
+            for key in ["key", &"k".repeat(48), &"k".repeat(49), &"k".repeat(200)] {
+                for size in [
+                    0, 1, 70, 71, 72, 73, 74, 115, 116, 117, 118, 119, 120, 130, 5000,
+                ] {
+                    let value = "v".repeat(size);
+                    let (mut out, mut want) = (Vec::new(), Vec::new());
+                    text_attribute(&mut out, field, key, &value);
+                    long_text_attribute(&mut want, field, key, &value);
+                    assert!(out == want, "{field} {key} {size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_as_long_as_they_are() {
+        for field in [3, 9, 16] {
+            for key in ["key", &"k".repeat(112), &"k".repeat(130)] {
+                for value in [0, 1, 127, 128, 1 << 20, 1 << 34, i64::MAX, -1, i64::MIN] {
+                    let (mut out, mut want) = (Vec::new(), Vec::new());
+                    int_attribute(&mut out, field, key, value);
+                    attribute(&mut want, field, key, |out| int(out, INT_VALUE, value));
+                    assert!(out == want, "{field} {key} {value}");
+                }
             }
         }
     }
 
     #[test]
     fn a_message_has_its_length_before_it() {
-        for size in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
-            let mut out = b"before".to_vec();
-            message(&mut out, 2, |out| out.resize(out.len() + size, 7));
-            let mut want = b"before".to_vec();
-            tag(&mut want, 2, DELIMITED);
-            varint(&mut want, size as u64);
-            want.resize(want.len() + size, 7);
-            assert!(out == want, "{size}");
+        for expected in [1, 2, 3] {
+            for size in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
+                let mut out = b"before".to_vec();
+                message(&mut out, 2, expected, |out| out.resize(out.len() + size, 7));
+                let mut want = b"before".to_vec();
+                tag(&mut want, 2, DELIMITED);
+                varint(&mut want, size as u64);
+                want.resize(want.len() + size, 7);
+                assert!(out == want, "{expected} {size}");
+            }
         }
     }
 }

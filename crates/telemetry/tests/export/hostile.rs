@@ -152,6 +152,10 @@ fn endless() {
     let continued = frame(9, 0, 1, &literal);
     // An answer that is only announced, again and again.
     let announced = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000);
+    // The same of HTTP/2: `:status: 103`, as a literal whose name the static table has.
+    let hints = frame(1, 4, 1, b"\x08\x03103").repeat(1000);
+    // What is no answer to anything.
+    let pings = frame(6, 1, 0, &[0; 8]).repeat(1000);
     let cases = [
         (
             "announcements",
@@ -169,6 +173,13 @@ fn endless() {
         ("headers", Protocol::HttpProtobuf, http.clone(), header),
         ("a line", Protocol::HttpProtobuf, http, vec![b'x'; 0x10000]),
         ("headers of HTTP/2", Protocol::Grpc, h2, continued),
+        (
+            "announcements of HTTP/2",
+            Protocol::Grpc,
+            frame(4, 0, 0, &[]),
+            hints,
+        ),
+        ("pings", Protocol::Grpc, frame(4, 0, 0, &[]), pings),
     ];
     for (what, protocol, first, again) in cases {
         let (address, said) = collector(first, again);

@@ -26,30 +26,18 @@ impl Drop for Sink {
     }
 }
 
-fn python() -> Option<String> {
-    testkit::python::with(
-        "grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc",
-        "pip install grpcio opentelemetry-proto",
-    )
+fn python() -> String {
+    testkit::python::with("grpc, opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc")
 }
 
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/tools/otlp_sink.py")
 }
 
-/// Whether there is all that the sink needs; says how to get it.
-pub(crate) fn available() -> bool {
-    if !script().exists() {
-        eprintln!("skipped: no OTLP sink, which is shared/tools/otlp_sink.py");
-        return false;
-    }
-    python().is_some()
-}
-
 impl Sink {
     pub(crate) fn start(folder: &Path, name: &str, more: &[&str]) -> Self {
         let (out, ready) = (folder.join(name), folder.join(format!("{name}.ready")));
-        let process = Command::new(python().expect("it was there"))
+        let process = Command::new(python())
             .arg(script())
             .args(["--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .arg("--out")
@@ -103,11 +91,9 @@ impl Sink {
     }
 }
 
+#[testkit::requires(otlp_sink, python_otlp_messages)]
 #[test]
 fn a_foreign_receiver_understands_us() {
-    if !available() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     for (name, protocol, gzip) in [
         ("grpc", Protocol::Grpc, false),
@@ -138,11 +124,9 @@ fn a_foreign_receiver_understands_us() {
     }
 }
 
+#[testkit::requires(otlp_sink, python_otlp_messages)]
 #[test]
 fn a_foreign_receiver_takes_a_part() {
-    if !available() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let sink = Sink::start(folder.path(), "reject", &["--reject", "2"]);
     for protocol in [Protocol::Grpc, Protocol::HttpProtobuf] {
@@ -152,11 +136,9 @@ fn a_foreign_receiver_takes_a_part() {
     }
 }
 
+#[testkit::requires(otlp_sink, python_otlp_messages)]
 #[test]
 fn a_foreign_receiver_with_tls() {
-    if !available() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let files = Certificates::make(folder.path());
     let text = |path: &PathBuf| path.to_str().unwrap().to_owned();

@@ -48,7 +48,7 @@ pub(crate) fn settings() -> Settings {
 
 pub(crate) struct Sender {
     pub(crate) transport: Arc<Transport>,
-    pub(crate) exporter: Exporter<Trace>,
+    pub(crate) exporter: Exporter,
 }
 
 impl Sender {

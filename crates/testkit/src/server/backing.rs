@@ -20,17 +20,20 @@ pub struct Backing {
 
 impl Backing {
     /// On etcd with `PILOTHOUSE_TEST_STORE=etcd`, and in a test program whose name begins with `on_etcd`: the stories are
-    /// the same, and a program cannot set its own environment. Else, or where there is no etcd, in memory.
+    /// the same, and a program cannot set its own environment. Else in memory.
     ///
-    /// Panics if etcd does not start: there is nothing to test then.
+    /// Panics if there is no etcd or if it does not start: the tests of such programs are marked `#[requires(test_store)]`.
     pub async fn open() -> Self {
-        let etcd = if is_asked() { shared() } else { None };
-        let Some(running) = &etcd else {
+        if !is_asked() {
             return Self::memory();
-        };
+        }
+        let etcd = shared();
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let store = on(running, &format!("/registry-{number}")).await;
-        Self { store, etcd }
+        let store = on(&etcd, &format!("/registry-{number}")).await;
+        Self {
+            store,
+            etcd: Some(etcd),
+        }
     }
 
     pub fn memory() -> Self {
@@ -59,12 +62,12 @@ fn is_asked() -> bool {
     asked || name.is_some_and(|it| it.starts_with("on_etcd"))
 }
 
-fn shared() -> Option<Arc<Cluster>> {
+fn shared() -> Arc<Cluster> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(running) = shared.upgrade() {
-        return Some(running);
+        return running;
     }
-    let started = Arc::new(Cluster::find()?.start());
+    let started = Arc::new(Cluster::find().start());
     *shared = Arc::downgrade(&started);
-    Some(started)
+    started
 }

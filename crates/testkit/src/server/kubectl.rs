@@ -2,9 +2,8 @@
 
 use std::env;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -57,43 +56,6 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// The first version with all that the stories use: `auth whoami`, `events`, strict validation.
-const OLDEST: u32 = 28;
-
-/// Whether there is a kubectl to test with: `$KUBECTL`, or the one in `$PATH`. Says in one line if not, and what to do.
-pub fn installed() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let Some(kubectl) = find() else {
-            eprintln!(
-                "skipped: no kubectl in $KUBECTL or $PATH (Debian: apt install kubernetes-client)"
-            );
-            return false;
-        };
-        let minor = minor(&kubectl);
-        let new = minor.is_some_and(|it| it >= OLDEST);
-        if !new {
-            let minor = minor.unwrap_or_default();
-            eprintln!(
-                "skipped: kubectl 1.{minor} is older than 1.{OLDEST}; name a newer one in $KUBECTL"
-            );
-        }
-        new
-    })
-}
-
-/// Of `Client Version: v1.37.0`.
-fn minor(kubectl: &Path) -> Option<u32> {
-    let mut version = Command::new(kubectl);
-    let said = version.args(["version", "--client"]).output().ok()?.stdout;
-    let said = String::from_utf8_lossy(&said);
-    let (_, rest) = said.split_once("v1.")?;
-    rest.split(|it: char| !it.is_ascii_digit())
-        .next()?
-        .parse()
-        .ok()
 }
 
 fn find() -> Option<PathBuf> {

@@ -1,10 +1,18 @@
-//! What a restart leaves as it was. Where nothing survives these end early.
+//! What a restart leaves as it was.
 
 use std::time::Duration;
 
 use store::{Error, LeaseId, Options, Store, Txn};
 
 use super::{Backing, assert_matches, brief, conflict, entries, events, get, open, options, soon};
+
+/// `suite_without_restarts!` is for the others.
+const SURVIVES: &str = "a store that can be opened again";
+
+async fn reopen(backing: &impl Backing, store: Store) -> Store {
+    let again = backing.reopen(store, &options()).await;
+    again.expect(SURVIVES)
+}
 
 pub async fn everything_is_there_after_a_restart(backing: &impl Backing) {
     let store = open(backing).await;
@@ -27,9 +35,7 @@ pub async fn everything_is_there_after_a_restart(backing: &impl Backing) {
         .await
         .unwrap();
     let before = entries(&store.latest());
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     assert_eq!(
         entries(&store.latest()),
         before,
@@ -37,9 +43,7 @@ pub async fn everything_is_there_after_a_restart(backing: &impl Backing) {
     );
     assert_eq!(entries(&store.snapshot().await.unwrap()), before);
     // And once more, with nothing written in between.
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     assert_eq!(entries(&store.latest()), before);
 }
 
@@ -49,9 +53,7 @@ pub async fn revisions_go_on_after_a_restart(backing: &impl Backing) {
     let gone = store.create("b", "1").await.unwrap();
     // The newest revision is one that left no key behind.
     let last = store.delete("b", gone).await.unwrap();
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     assert!(store.latest().revision() >= last);
     assert!(conflict(b"a", store.update("a", "2", first + 1_000_000_000).await).is_some());
     let next = store.update("a", "2", first).await.unwrap();
@@ -70,9 +72,7 @@ pub async fn a_watch_resumes_over_a_restart(backing: &impl Backing) {
         .await
         .unwrap();
     let newest = store.snapshot().await.unwrap().revision();
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     if backing.keeps_history() {
         let mut watch = store.watch(b"", start).await.unwrap();
         store.put("a", "3").await.unwrap();
@@ -104,9 +104,7 @@ pub async fn the_past_can_be_read_over_a_restart(backing: &impl Backing) {
         store.txn(txn).await.unwrap();
         kept.push(store.snapshot().await.unwrap());
     }
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     let (newest, past) = kept.split_last().unwrap();
     assert_eq!(entries(&store.latest()), entries(newest));
     for known in past {
@@ -126,9 +124,7 @@ pub async fn the_floor_stays_over_a_restart(backing: &impl Backing) {
         revisions.push(store.put("a", number.to_string()).await.unwrap());
     }
     store.compact(revisions[3]).await.unwrap();
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     for requested in &revisions[..3] {
         assert_matches!(
             store.snapshot_at(*requested).await,
@@ -160,9 +156,7 @@ pub async fn a_lease_lives_on_over_a_restart(backing: &impl Backing) {
     store.txn(txn).await.unwrap();
     store.revoke(gone).await.unwrap();
     store.put("b", "detached").await.unwrap();
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     assert_eq!(get(&store, b"a").await.lease, kept);
     assert!(store.keep_alive(kept).await.unwrap() >= hour);
     assert_matches!(store.keep_alive(gone).await, Err(Error::NoLease(it)) if it == gone);
@@ -185,9 +179,7 @@ pub async fn a_lease_ends_after_a_restart(backing: &impl Backing) {
         .txn(Txn::new().put_leased("a", "x", lease))
         .await
         .unwrap();
-    let Some(store) = backing.reopen(store, &options()).await else {
-        return;
-    };
+    let store = reopen(backing, store).await;
     let snapshot = store.snapshot().await.unwrap();
     // It may have ended while the store was closed; else it ends now.
     if snapshot.get(b"a").is_some() {
@@ -216,10 +208,7 @@ pub async fn everything_is_there_after_much_was_written(backing: &impl Backing) 
             leases.extend(soon("a writer", writer).await.unwrap());
         }
         let before = store.snapshot().await.unwrap();
-        store = match backing.reopen(store, &small).await {
-            Some(store) => store,
-            None => return,
-        };
+        store = backing.reopen(store, &small).await.expect(SURVIVES);
         assert_eq!(entries(&store.latest()), entries(&before));
         assert!(store.latest().revision() >= before.revision());
         for (lease, alive) in &leases {

@@ -57,6 +57,7 @@ mod tests {
             variable: &variable,
             interactive: false,
             now: SystemTime::UNIX_EPOCH,
+            program: "pilothouse",
         };
         let plan = Plan {
             destination: Some(Destination::Otlp),

@@ -42,6 +42,7 @@ impl World {
             variable: &variable,
             interactive: false,
             now: SystemTime::now(),
+            program: "pilothouse",
         })
     }
 
@@ -74,6 +75,7 @@ impl World {
             variable: &variable,
             interactive: false,
             now: SystemTime::now(),
+            program: "pilothouse",
         };
         usage::attend(here, |_| pause());
     }

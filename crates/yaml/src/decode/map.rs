@@ -157,9 +157,11 @@ impl<'a> Decoder<'a> {
             let decoded = self.node(value)?;
             if self.strict && map.find(&key).is_some() {
                 let line = value.line;
-                let key = key.syntax();
-                self.problems
-                    .push(format!("line {line}: key {key} already set in map"));
+                if self.problems.len() < MAX_PROBLEMS {
+                    let key = key.syntax();
+                    self.problems
+                        .push(format!("line {line}: key {key} already set in map"));
+                }
             } else {
                 map.set(key, decoded);
             }

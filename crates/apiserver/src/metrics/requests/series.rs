@@ -24,6 +24,7 @@ labels!(pub(crate) Which {
 labels!(pub(crate) Terminated {
     code, component, group, resource, scope, subresource, verb, version
 });
+labels!(pub(crate) Aborted { group, resource, scope, subresource, verb, version });
 labels!(pub(crate) Own { group, resource, subresource, verb });
 labels!(pub(crate) Deprecated { group, removed_release, resource, subresource, version });
 
@@ -45,14 +46,8 @@ pub(super) struct Families {
     sizes: Family<Which<'static>, Histogram>,
     long: Family<Which<'static>, Gauge>,
     own: Family<Own<'static>, Counter>,
-}
-
-pub(super) fn terminations(registry: &Registry) -> Family<Terminated<'static>, Counter> {
-    registry.counter(Desc::new(
-        "apiserver_request_terminations_total",
-        Stability::Alpha,
-        "Requests that the server ended in self-defence: too many at a time, or too slow.",
-    ))
+    terminations: Family<Terminated<'static>, Counter>,
+    aborts: Family<Aborted<'static>, Counter>,
 }
 
 pub(super) fn deprecated(registry: &Registry) -> Family<Deprecated<'static>, Gauge> {
@@ -117,7 +112,33 @@ impl Families {
                 Stability::Alpha,
                 "Requests that this server made to itself.",
             )),
+            terminations: registry.counter(Desc::new(
+                "apiserver_request_terminations_total",
+                Stability::Alpha,
+                "Requests that the server ended in self-defence: too many at a time, or too slow.",
+            )),
+            aborts: registry.counter(Desc::new(
+                "apiserver_request_aborts_total",
+                Stability::Alpha,
+                "Responses that the server broke off because they were not read in time.",
+            )),
         }
+    }
+
+    /// Counts a request that the server ended in self-defence.
+    pub(super) fn terminated(&self, reported: &Reported<'_>, code: StatusCode) {
+        let which = which(reported);
+        let terminated = self.terminations.with(&Terminated {
+            code: code.as_str(),
+            component: which.component,
+            group: which.group,
+            resource: which.resource,
+            scope: which.scope,
+            subresource: which.subresource,
+            verb: which.verb,
+            version: which.version,
+        });
+        terminated.inc();
     }
 
     pub(super) fn total(&self, reported: &Reported<'_>, code: StatusCode) -> Counter {
@@ -262,6 +283,23 @@ impl Series {
             verb: which.verb,
         });
         own.inc();
+    }
+
+    /// Counts a response that was broken off at its deadline.
+    pub(crate) fn aborted(&self) {
+        let reported = self.labels.reported();
+        let code = StatusCode::GATEWAY_TIMEOUT;
+        self.families.terminated(&reported, code);
+        let which = which(&reported);
+        let aborted = self.families.aborts.with(&Aborted {
+            group: which.group,
+            resource: which.resource,
+            scope: which.scope,
+            subresource: which.subresource,
+            verb: which.verb,
+            version: which.version,
+        });
+        aborted.inc();
     }
 
     /// Of watches and streams under way.

@@ -16,8 +16,12 @@ pub(super) fn of(done: &Finished, last: &str, next: &str) -> Error {
     let code = done.status.trim_start_matches("exit status ");
     let (url, why) = match code {
         "1" => (last, unsupported(said)),
-        "6" => (last, no_such_host(said)),
-        "7" => (last, no_connection(said)),
+        "5" => (
+            last,
+            no_such_host(said, "Could not resolve proxy: ").map(|why| by_proxy(&why)),
+        ),
+        "6" => (last, no_such_host(said, "Could not resolve host: ")),
+        "7" => (last, no_connection(said, last)),
         "18" => return Error::new("unexpected EOF"),
         "47" => (next, Some("stopped after 10 redirects".to_owned())),
         "52" => (last, Some("EOF".to_owned())),
@@ -34,8 +38,13 @@ fn unsupported(said: &str) -> Option<String> {
     Some(format!("unsupported protocol scheme {scheme:?}"))
 }
 
-fn no_such_host(said: &str) -> Option<String> {
-    let (_, host) = said.split_once("Could not resolve host: ")?;
+/// What happened on the way to a proxy, in Go's words.
+fn by_proxy(why: &str) -> String {
+    format!("proxyconnect tcp: {why}")
+}
+
+fn no_such_host(said: &str, told: &str) -> Option<String> {
+    let (_, host) = said.split_once(told)?;
     let settings = std::fs::read_to_string("/etc/resolv.conf").ok()?;
     let server = settings.lines().find_map(nameserver)?;
     Some(format!("dial tcp: lookup {host} on {server}: no such host"))
@@ -48,7 +57,7 @@ fn nameserver(line: &str) -> Option<String> {
 }
 
 /// `curl` does not say why, so a connection is tried once more.
-fn no_connection(said: &str) -> Option<String> {
+fn no_connection(said: &str, url: &str) -> Option<String> {
     let (_, target) = said.split_once("Failed to connect to ")?;
     let (host, rest) = target.split_once(" port ")?;
     let port = rest.split([' ', ':']).next()?.parse().ok()?;
@@ -60,7 +69,28 @@ fn no_connection(said: &str) -> Option<String> {
         std::io::ErrorKind::NetworkUnreachable => "network is unreachable",
         _ => return None,
     };
-    Some(format!("dial tcp {address}: connect: {why}"))
+    let why = format!("dial tcp {address}: connect: {why}");
+    // Who else it was that `curl` could not reach, it does not say.
+    Some(if is_server(host, port, url) {
+        why
+    } else {
+        by_proxy(&why)
+    })
+}
+
+/// Whether an address is that of a URL's server.
+fn is_server(host: &str, port: u16, url: &str) -> bool {
+    let Some(url) = crate::url::parse(url) else {
+        return true;
+    };
+    let usual = if url.text.starts_with("https:") {
+        443
+    } else {
+        80
+    };
+    let own = url.port.parse().unwrap_or(usual);
+    let name = url.host.trim_start_matches('[').trim_end_matches(']');
+    own == port && name.eq_ignore_ascii_case(host)
 }
 
 fn unknown_authority(said: &str) -> Option<String> {
@@ -116,7 +146,16 @@ mod tests {
                 7,
                 "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't"
             ),
-            format!("{get}dial tcp 127.0.0.1:1: connect: connection refused")
+            format!("{get}proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused")
+        );
+        let done = Finished {
+            status: "exit status 7".into(),
+            errors: b"curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms".into(),
+            ..Finished::default()
+        };
+        assert_eq!(
+            of(&done, "http://127.0.0.1:1/x", "").to_string(),
+            "Get \"http://127.0.0.1:1/x\": dial tcp 127.0.0.1:1: connect: connection refused"
         );
     }
 

@@ -3,7 +3,7 @@ use std::fmt;
 use json::Value;
 
 use super::ParseError;
-use crate::field::{Error, Path, aggregate};
+use crate::field::{Error, ErrorList, Path, aggregate};
 use crate::names;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub enum Operator {
 pub struct Requirement {
     key: String,
     operator: Operator,
+    /// Sorted.
     values: Vec<String>,
 }
 
@@ -32,18 +33,19 @@ impl Requirement {
     pub fn new(
         key: impl Into<String>,
         operator: Operator,
-        values: Vec<String>,
+        mut values: Vec<String>,
     ) -> Result<Self, ParseError> {
         let key = key.into();
         let errors = wrong(&key, operator, &values);
         if errors.is_empty() {
+            values.sort_unstable();
             return Ok(Self {
                 key,
                 operator,
                 values,
             });
         }
-        Err(ParseError(aggregate(&errors)))
+        Err(ParseError(aggregate(errors.as_slice())))
     }
 
     pub fn key(&self) -> &str {
@@ -59,7 +61,10 @@ impl Requirement {
     }
 
     pub fn matches(&self, label: Option<&str>) -> bool {
-        let listed = |label: &str| self.values.iter().any(|it| it == label);
+        let listed = |label: &str| {
+            let found = self.values.binary_search_by(|it| it.as_str().cmp(label));
+            found.is_ok()
+        };
         match self.operator {
             Operator::In | Operator::Equals | Operator::DoubleEquals => label.is_some_and(listed),
             Operator::NotIn | Operator::NotEquals => !label.is_some_and(listed),
@@ -80,8 +85,9 @@ impl Requirement {
     }
 }
 
-fn wrong(key: &str, operator: Operator, values: &[String]) -> Vec<Error> {
-    let mut errors: Vec<Error> = wrong_key(Path::new("key"), key).into_iter().collect();
+fn wrong(key: &str, operator: Operator, values: &[String]) -> ErrorList {
+    let mut errors = ErrorList::default();
+    errors.extend(wrong_key(Path::new("key"), key));
     let path = Path::new("values");
     let count =
         match operator {
@@ -108,7 +114,7 @@ fn wrong(key: &str, operator: Operator, values: &[String]) -> Vec<Error> {
         for (index, value) in values.iter().enumerate() {
             if value.parse::<i64>().is_err() {
                 let detail = "for 'Gt', 'Lt' operators, the value must be an integer";
-                errors.push(Error::invalid(path.index(index), value, detail));
+                errors.push_with(|| Error::invalid(path.index(index), value, detail));
             }
         }
     }
@@ -116,7 +122,7 @@ fn wrong(key: &str, operator: Operator, values: &[String]) -> Vec<Error> {
         let wrong = names::label_value(value);
         if !wrong.is_empty() {
             let path = path.index(index);
-            errors.push(Error::invalid(path.key(key), value, wrong.join("; ")));
+            errors.push_with(|| Error::invalid(path.key(key), value, wrong.join("; ")));
         }
     }
     errors
@@ -130,9 +136,7 @@ pub(super) fn wrong_key(path: Path, key: &str) -> Option<Error> {
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.key;
-        let mut values: Vec<&str> = self.values.iter().map(String::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
+        let values = self.values.join(",");
         match self.operator {
             Operator::In => write!(f, "{key} in ({values})"),
             Operator::NotIn => write!(f, "{key} notin ({values})"),

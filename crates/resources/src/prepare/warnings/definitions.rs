@@ -1,22 +1,21 @@
 //! Schemas of custom resources that ask for what nobody checks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use json::Value;
 
+use super::Warnings;
 use crate::read::Read;
 
 /// What a definition says now, and did not say before.
-pub(super) fn check(new: &Value, old: Option<&Value>, all: &mut Vec<String>) {
+pub(super) fn check(new: &Value, old: Option<&Value>, all: &mut Warnings) {
     let (formats, lists) = told(new);
     let (known_formats, known_lists) = old.map(told).unwrap_or_default();
-    let formats = formats.into_iter().filter(|it| !known_formats.contains(it));
-    let lists: BTreeSet<_> = lists
-        .into_iter()
-        .filter(|it| !known_lists.contains(it))
-        .collect();
-    for text in formats.chain(lists) {
-        if !all.contains(&text) {
+    let known: HashSet<String> = known_formats.into_iter().chain(known_lists).collect();
+    let lists: BTreeSet<_> = lists.into_iter().collect();
+    let mut seen = HashSet::new();
+    for text in formats.into_iter().chain(lists) {
+        if !known.contains(&text) && seen.insert(text.clone()) {
             all.push(text);
         }
     }

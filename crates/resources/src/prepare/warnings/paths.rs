@@ -1,14 +1,17 @@
 //! Volumes in which two entries would be one file, or one a file and the other a directory.
 
+use std::collections::BTreeMap;
+
 use json::Value;
 use meta::go::quote;
 
+use super::Warnings;
 use crate::read::Read;
 
-/// With how many earlier ones a path is compared.
-const MOST: usize = 1000;
+/// No file has a longer path.
+const MAX_PATH: usize = 4096;
 
-pub(super) fn check(volumes: &[Value], all: &mut Vec<String>) {
+pub(super) fn check(volumes: &[Value], all: &mut Warnings) {
     for volume in volumes {
         let name = quote(volume.text("name"));
         for (key, kind, named) in [
@@ -100,25 +103,35 @@ fn projection(source: &Value) -> Vec<Entry> {
     all.filter(|it| !it.path.is_empty()).collect()
 }
 
-fn overlaps(entries: Vec<Entry>, volume: &str, title: &str, all: &mut Vec<String>) {
-    let mut seen: Vec<Entry> = Vec::new();
-    for entry in entries
-        .into_iter()
-        .filter(|it| !it.path.is_empty())
-        .take(MOST)
-    {
-        for other in seen.iter().filter(|it| touches(&it.path, &entry.path)) {
+/// Each with all that came before, in their order.
+fn overlaps(entries: Vec<Entry>, volume: &str, title: &str, all: &mut Warnings) {
+    let entries: Vec<Entry> = (entries.into_iter())
+        .filter(|it| (1..=MAX_PATH).contains(&it.path.len()))
+        .collect();
+    let mut seen: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        if all.is_full() {
+            return;
+        }
+        let path = &*entry.path;
+        // What is above, and what is the same.
+        let above = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let mut others: Vec<usize> = (above.chain([path]))
+            .filter_map(|it| seen.get(it))
+            .flatten()
+            .copied()
+            .collect();
+        // What is below stands together.
+        let prefix = format!("{path}/");
+        let below = seen.range(&*prefix..);
+        let below = below.take_while(|(it, _)| it.starts_with(&prefix));
+        others.extend(below.flat_map(|(_, it)| it));
+        others.sort_unstable();
+        for other in others.into_iter().map(|it| &entries[it]) {
             all.push(format!(
                 "volume {volume} ({title}): overlapping paths: {entry} with {other}"
             ));
         }
-        seen.push(entry);
+        seen.entry(path).or_default().push(index);
     }
-}
-
-/// Equal, or one is above the other.
-fn touches(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let rest = long.strip_prefix(short);
-    rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
 }

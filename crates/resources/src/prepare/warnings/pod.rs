@@ -6,7 +6,7 @@ use json::{Object, Value};
 
 use meta::go::quote;
 
-use super::{address, paths};
+use super::{Warnings, address, paths};
 use crate::quantity::{self, Quantity};
 use crate::read::{Read, annotation, texts};
 
@@ -81,17 +81,17 @@ const MOST_CLASHES: usize = 64;
 
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-pub(super) fn pod(pod: &Value, all: &mut Vec<String>) {
+pub(super) fn pod(pod: &Value, all: &mut Warnings) {
     check(pod, "", false, all);
 }
 
 /// `path` is where the template stands.
-pub(crate) fn template(template: &Value, path: &str, all: &mut Vec<String>) {
+pub(crate) fn template(template: &Value, path: &str, all: &mut Warnings) {
     check(template, &format!("{path}."), true, all);
 }
 
 /// Of a pod this is said before the annotation has become a field, of a template it stays one.
-pub(super) fn armor(pod: &Value, all: &mut Vec<String>) {
+pub(super) fn armor(pod: &Value, all: &mut Warnings) {
     if pod.text("spec.os.name") != "windows" {
         for (container, _) in containers(pod, "") {
             app_armor(pod, container, "", all);
@@ -99,7 +99,7 @@ pub(super) fn armor(pod: &Value, all: &mut Vec<String>) {
     }
 }
 
-fn app_armor(pod: &Value, container: &Value, at: &str, all: &mut Vec<String>) {
+fn app_armor(pod: &Value, container: &Value, at: &str, all: &mut Warnings) {
     let name = container.text("name");
     let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
     let Some(annotation) = annotation(pod, &key) else {
@@ -115,7 +115,7 @@ fn app_armor(pod: &Value, container: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-fn check(pod: &Value, at: &str, is_template: bool, all: &mut Vec<String>) {
+fn check(pod: &Value, at: &str, is_template: bool, all: &mut Warnings) {
     scheduling(pod, at, all);
     for (key, text) in ANNOTATIONS {
         if annotation(pod, key).is_some() {
@@ -198,7 +198,7 @@ pub(super) fn deprecated_label(key: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
-fn scheduling(pod: &Value, at: &str, all: &mut Vec<String>) {
+fn scheduling(pod: &Value, at: &str, all: &mut Warnings) {
     let selector = pod.find("spec.nodeSelector").and_then(Value::as_object);
     for (key, _) in selector.into_iter().flat_map(Object::iter) {
         if let Some(text) = deprecated_label(key) {
@@ -229,7 +229,7 @@ fn scheduling(pod: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-pub(super) fn selector_term(term: &Value, path: &str, all: &mut Vec<String>) {
+pub(super) fn selector_term(term: &Value, path: &str, all: &mut Warnings) {
     for (index, expression) in term.list("matchExpressions").iter().enumerate() {
         let key = expression.text("key");
         if let Some(text) = deprecated_label(key) {
@@ -240,7 +240,7 @@ pub(super) fn selector_term(term: &Value, path: &str, all: &mut Vec<String>) {
     }
 }
 
-fn null_selector(term: &Value, path: &str, all: &mut Vec<String>) {
+fn null_selector(term: &Value, path: &str, all: &mut Warnings) {
     if !term.has("labelSelector") {
         all.push(format!(
             "{path}.labelSelector: a null labelSelector results in matching no pod"
@@ -248,7 +248,7 @@ fn null_selector(term: &Value, path: &str, all: &mut Vec<String>) {
     }
 }
 
-fn affinity(pod: &Value, at: &str, all: &mut Vec<String>) {
+fn affinity(pod: &Value, at: &str, all: &mut Warnings) {
     for kind in ["podAffinity", "podAntiAffinity"] {
         let required =
             format!("spec.affinity.{kind}.requiredDuringSchedulingIgnoredDuringExecution");
@@ -269,7 +269,7 @@ fn affinity(pod: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-fn volumes(pod: &Value, at: &str, all: &mut Vec<String>) {
+fn volumes(pod: &Value, at: &str, all: &mut Warnings) {
     for (index, volume) in pod.list("spec.volumes").iter().enumerate() {
         let path = format!("{at}spec.volumes[{index}]");
         for (plugin, text) in PLUGINS {
@@ -288,7 +288,7 @@ fn volumes(pod: &Value, at: &str, all: &mut Vec<String>) {
 }
 
 /// The spec of a claim.
-pub(super) fn claim(spec: &Value, path: &str, all: &mut Vec<String>) {
+pub(super) fn claim(spec: &Value, path: &str, all: &mut Warnings) {
     for list in ["requests", "limits"] {
         fraction(
             spec.at(&["resources", list, "storage"]),
@@ -298,7 +298,7 @@ pub(super) fn claim(spec: &Value, path: &str, all: &mut Vec<String>) {
     }
 }
 
-fn fraction(amount: Option<&Value>, path: &str, all: &mut Vec<String>) {
+fn fraction(amount: Option<&Value>, path: &str, all: &mut Warnings) {
     if let Some(amount) = amount.and_then(quantity::of)
         && Quantity::new(amount.value(), amount.format()) != amount
     {
@@ -309,7 +309,7 @@ fn fraction(amount: Option<&Value>, path: &str, all: &mut Vec<String>) {
     }
 }
 
-fn references(pod: &Value, at: &str, all: &mut Vec<String>) {
+fn references(pod: &Value, at: &str, all: &mut Warnings) {
     for (list, key) in [("hostAliases", "ip"), ("imagePullSecrets", "name")] {
         let mut seen = HashSet::new();
         for (index, item) in pod.list(&format!("spec.{list}")).iter().enumerate() {
@@ -332,7 +332,7 @@ fn references(pod: &Value, at: &str, all: &mut Vec<String>) {
 }
 
 /// A name may come again where its value builds on the one before.
-fn environment(container: &Value, path: &str, all: &mut Vec<String>) {
+fn environment(container: &Value, path: &str, all: &mut Warnings) {
     let mut seen = HashSet::new();
     for (index, item) in container.list("env").iter().enumerate() {
         let (name, value) = (item.text("name"), item.text("value"));
@@ -349,7 +349,7 @@ fn environment(container: &Value, path: &str, all: &mut Vec<String>) {
     }
 }
 
-fn ports(pod: &Value, at: &str, all: &mut Vec<String>) {
+fn ports(pod: &Value, at: &str, all: &mut Warnings) {
     let every = || {
         containers(pod, at)
             .into_iter()
@@ -362,6 +362,9 @@ fn ports(pod: &Value, at: &str, all: &mut Vec<String>) {
     };
     let mut seen: HashMap<_, Vec<(&Value, String)>> = HashMap::new();
     for (port, path) in every() {
+        if all.is_full() {
+            return;
+        }
         let others = seen
             .entry((port.int("containerPort"), port.text("protocol")))
             .or_default();

@@ -2,6 +2,7 @@
 
 use json::Value;
 
+use super::Warnings;
 use crate::read::Read;
 
 /// Reviews that no webhook is asked about: it could lock all out.
@@ -14,7 +15,7 @@ const UNSEEN: [(&str, &str); 6] = [
     ("authorization.k8s.io", "subjectaccessreviews"),
 ];
 
-pub(super) fn unseen(object: &Value, all: &mut Vec<String>) {
+pub(super) fn unseen(object: &Value, all: &mut Warnings) {
     for (i, hook) in object.list("webhooks").iter().enumerate() {
         for (j, rule) in hook.list("rules").iter().enumerate() {
             all.extend(named(rule).map(|(group, resource)| {
@@ -27,11 +28,22 @@ pub(super) fn unseen(object: &Value, all: &mut Vec<String>) {
     }
 }
 
-/// Who says "all" may mean something else.
+/// Who says "all" may mean something else. Each pair that comes out is one that is told: groups are not combined with
+/// resources that they do not have.
 fn named(rule: &Value) -> impl Iterator<Item = (&str, &str)> {
     let texts = |key| rule.list(key).iter().filter_map(Value::as_str);
     let (groups, resources) = (texts("apiGroups"), texts("resources"));
     let all = groups.clone().chain(resources.clone()).any(|it| it == "*");
-    let pairs = groups.flat_map(move |group| resources.clone().map(move |it| (group, it)));
-    pairs.filter(move |it| !all && UNSEEN.contains(it))
+    let of = |group: &str| -> Vec<&str> {
+        let resources = resources.clone();
+        resources
+            .filter(|it| UNSEEN.contains(&(group, it)))
+            .collect()
+    };
+    let known = ["authentication.k8s.io", "authorization.k8s.io"].map(|it| (it, of(it)));
+    groups.filter(move |_| !all).flat_map(move |group| {
+        let found = known.iter().find(|(it, _)| *it == group);
+        let found = found.map(|(_, it)| it.clone()).unwrap_or_default();
+        found.into_iter().map(move |it| (group, it))
+    })
 }

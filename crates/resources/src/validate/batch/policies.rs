@@ -6,6 +6,7 @@ use meta::names;
 use super::indexes;
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
+use crate::validate::seen::{Key, Seen};
 
 const ACTIONS: &[&str] = &["Count", "FailIndex", "FailJob", "Ignore"];
 const STATUSES: &[&str] = &["False", "True", "Unknown"];
@@ -17,8 +18,15 @@ pub(super) fn policies(e: &mut Errors, spec: &Field) {
         if rules.len() > 20 {
             e.too_many(&rules, 20);
         }
+        let template = spec.children(&["template", "spec"]);
+        let (regular, init) = (
+            template.child("containers").list(),
+            template.child("initContainers").list(),
+        );
+        let names = regular.iter().chain(init).map(|it| text(it, "name"));
+        let containers: Seen<&str> = names.collect();
         for rule in rules.items() {
-            failure_rule(e, &rule, spec);
+            failure_rule(e, &rule, spec, &containers);
         }
     }
     let success = spec.child("successPolicy");
@@ -44,7 +52,7 @@ fn listed(all: &[&str]) -> String {
     format!("valid values: [{}]", quoted.join(" "))
 }
 
-fn failure_rule(e: &mut Errors, it: &Field, spec: &Field) {
+fn failure_rule(e: &mut Errors, it: &Field, spec: &Field, containers: &Seen<&str>) {
     let action = it.child("action");
     if action.is_empty() {
         e.required(&action, &listed(ACTIONS));
@@ -57,7 +65,7 @@ fn failure_rule(e: &mut Errors, it: &Field, spec: &Field) {
     }
     let (codes, conditions) = (it.child("onExitCodes"), it.child("onPodConditions"));
     if codes.is_set() {
-        exit_codes(e, &codes, spec);
+        exit_codes(e, &codes, containers);
     }
     if conditions.len() > 20 {
         e.too_many(&conditions, 20);
@@ -84,7 +92,7 @@ fn failure_rule(e: &mut Errors, it: &Field, spec: &Field) {
     }
 }
 
-fn exit_codes(e: &mut Errors, it: &Field, spec: &Field) {
+fn exit_codes(e: &mut Errors, it: &Field, containers: &Seen<&str>) {
     let (operator, values) = (it.child("operator"), it.child("values"));
     if operator.is_empty() {
         e.required(&operator, &listed(&["In", "NotIn"]));
@@ -92,14 +100,7 @@ fn exit_codes(e: &mut Errors, it: &Field, spec: &Field) {
         e.one_of(&operator, &["In", "NotIn"]);
     }
     let container = it.child("containerName");
-    let known = ["containers", "initContainers"].iter().any(|name| {
-        let all = spec.children(&["template", "spec"]);
-        all.child(name)
-            .list()
-            .iter()
-            .any(|it| text(it, "name") == container.str())
-    });
-    if container.is_set() && !known {
+    if container.is_set() && !containers.contains(&container.str()) {
         let text = "must be one of the container or initContainer names in the pod template";
         e.invalid(&container, text);
     }
@@ -112,11 +113,12 @@ fn exit_codes(e: &mut Errors, it: &Field, spec: &Field) {
     } else if values.len() > 255 {
         e.too_many(&values, 255);
     }
-    for (index, code) in values.items().enumerate() {
+    let mut seen = Seen::default();
+    for code in values.items() {
         if operator.str() == "In" && code.int() == 0 {
             e.invalid(&code, "must not be 0 for the In operator");
         }
-        if values.list()[..index].contains(code.value) {
+        if !seen.insert(Key::from(code.value)) {
             e.duplicate(&code);
         }
     }

@@ -1,7 +1,6 @@
 //! What the controller says of a job. A rule holds for what changed: a status that was wrong before may stay so, and one
 //! that a change of the spec made wrong waits for the controller to mend it.
 
-use json::Value;
 use meta::field::Error;
 
 use super::indexes;
@@ -9,6 +8,7 @@ use super::jobs::has_condition;
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta;
+use crate::validate::seen::Seen;
 
 pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
@@ -110,22 +110,18 @@ fn counts(e: &mut Errors, it: &Field) {
         e.non_negative(&it.child(name));
     }
     let pods = it.child("uncountedTerminatedPods");
-    let mut seen: Vec<&Value> = Vec::new();
+    let mut seen: Seen<&str> = Seen::default();
     for name in ["succeeded", "failed"] {
         for uid in pods.child(name).items() {
             if uid.is_empty() {
                 e.invalid(&uid, "must not be empty");
-            } else if seen.iter().any(|it| it.as_str() == Some(uid.str())) {
+            } else if seen.contains(&uid.str()) {
                 e.duplicate(&uid);
             }
         }
-        seen.extend(
-            it.value
-                .at(&["uncountedTerminatedPods", name])
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten(),
-        );
+        for uid in pods.child(name).texts() {
+            seen.insert(uid);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Annotations that mean something for a pod.
 
+use std::collections::HashSet;
+
 use super::{each_container, scheduling};
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
@@ -13,6 +15,7 @@ const SECCOMP_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 
 pub(super) fn annotations(e: &mut Errors, all: &Field, spec: &Field) {
+    let mut containers: Option<HashSet<String>> = None;
     for (key, at) in all.entries() {
         let value = at.str();
         match key {
@@ -31,7 +34,8 @@ pub(super) fn annotations(e: &mut Errors, all: &Field, spec: &Field) {
             _ if key.starts_with(SECCOMP_CONTAINER) => seccomp(e, &all.child(key).with(at.value)),
             _ => {
                 if let Some(container) = key.strip_prefix(APP_ARMOR) {
-                    app_armor(e, &at, container, spec);
+                    let known = containers.get_or_insert_with(|| names(spec));
+                    app_armor(e, &at, container, known);
                 }
             }
         }
@@ -57,10 +61,16 @@ fn seccomp(e: &mut Errors, at: &Field) {
     }
 }
 
-fn app_armor(e: &mut Errors, at: &Field, container: &str, spec: &Field) {
-    let mut found = false;
-    each_container(spec, |it| found |= it.text("name") == container);
-    if !found {
+fn names(spec: &Field) -> HashSet<String> {
+    let mut names = HashSet::new();
+    each_container(spec, |it| {
+        names.insert(it.text("name").to_owned());
+    });
+    names
+}
+
+fn app_armor(e: &mut Errors, at: &Field, container: &str, known: &HashSet<String>) {
+    if !known.contains(container) {
         e.invalid_value(at, container, "container not found");
     }
     let profile = at.str();

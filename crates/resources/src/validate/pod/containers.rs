@@ -1,5 +1,7 @@
 //! Containers of all three sorts.
 
+use std::collections::HashMap;
+
 use super::env;
 use super::mounts;
 use super::probes;
@@ -7,14 +9,15 @@ use super::resources;
 use super::security;
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, int, text};
+use crate::validate::seen::Seen;
 use meta::names;
 
 /// What containers need to know of the pod they are in.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
-    /// Valid volumes only: a mount of another is not found.
-    pub(super) volumes: Vec<Field<'a>>,
-    pub(super) claims: Vec<&'a str>,
+    /// Valid volumes only, by their names: a mount of another is not found.
+    pub(super) volumes: HashMap<&'a str, Field<'a>>,
+    pub(super) claims: Seen<&'a str>,
     pub(super) restart_policy: &'a str,
     pub(super) grace_period: Option<i64>,
     pub(super) os: Option<&'a str>,
@@ -25,7 +28,7 @@ pub(super) fn regular(e: &mut Errors, all: &Field, pod: &Surroundings) {
     if all.is_empty() {
         return e.required(all, "");
     }
-    let mut names: Vec<&str> = Vec::with_capacity(all.len());
+    let mut names = Seen::default();
     for it in all.items() {
         common(e, &it, pod);
         unique_name(e, &it, &mut names);
@@ -39,7 +42,7 @@ pub(super) fn init(e: &mut Errors, all: &Field, regular: &Field, pod: &Surroundi
     if all.is_empty() {
         return;
     }
-    let mut names: Vec<&str> = regular.items().map(|it| it.text("name")).collect();
+    let mut names: Seen<&str> = regular.items().map(|it| it.text("name")).collect();
     for it in all.items() {
         common(e, &it, pod);
         let sidecar = it.text("restartPolicy") == "Always";
@@ -93,10 +96,13 @@ pub(super) fn ephemeral(e: &mut Errors, spec: &Field, pod: &Surroundings) {
     }
     let text = "cannot be set for an Ephemeral Container";
     let (regular, init) = (spec.child("containers"), spec.child("initContainers"));
-    let others: Vec<&str> = (regular.items().chain(init.items()))
-        .map(|it| it.text("name"))
-        .collect();
-    let mut names = others.clone();
+    let others = || {
+        regular
+            .items()
+            .chain(init.items())
+            .map(|it| it.text("name"))
+    };
+    let (others, mut names): (Seen<&str>, Seen<&str>) = (others().collect(), others().collect());
     for it in all.items() {
         common(e, &it, pod);
         image_without_space(e, &it);
@@ -129,12 +135,16 @@ pub(super) fn image_without_space(e: &mut Errors, container: &Field) {
     }
 }
 
-fn unique_name<'a>(e: &mut Errors, container: &Field<'a>, names: &mut Vec<&'a str>) {
+fn unique_name<'a>(e: &mut Errors, container: &Field<'a>, names: &mut Seen<&'a str>) {
     let name = container.text("name");
-    if names.contains(&name) {
+    // One without a name is told so, unless a container of another sort has none.
+    let again = if name.is_empty() {
+        names.contains(&name)
+    } else {
+        !names.insert(name)
+    };
+    if again {
         e.duplicate(&container.child("name"));
-    } else if !name.is_empty() {
-        names.push(name);
     }
 }
 
@@ -171,17 +181,15 @@ fn long_running(e: &mut Errors, it: &Field, pod: &Surroundings) {
 pub(in crate::validate) const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 
 fn ports(e: &mut Errors, all: &Field) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = Seen::default();
     for port in all.items() {
         let name = port.child("name");
         if !name.is_empty() {
             let wrong = names::port_name(name.str());
             if !wrong.is_empty() {
                 e.invalid_all(&name, wrong);
-            } else if seen.contains(&name.str()) {
+            } else if !seen.insert(port.text("name")) {
                 e.duplicate(&name);
-            } else {
-                seen.push(port.text("name"));
             }
         }
         let number = port.child("containerPort");
@@ -200,7 +208,7 @@ fn ports(e: &mut Errors, all: &Field) {
 
 /// Unless they have different protocols or addresses.
 fn host_ports<'a>(e: &mut Errors, containers: impl Iterator<Item = Field<'a>>) {
-    let mut seen: Vec<(&str, &str, i64)> = Vec::new();
+    let mut seen: Seen<(&str, &str, i64)> = Seen::default();
     for container in containers {
         let all = container.value.get("ports").and_then(json::Value::as_array);
         let ports = container.child("ports");
@@ -210,24 +218,21 @@ fn host_ports<'a>(e: &mut Errors, containers: impl Iterator<Item = Field<'a>>) {
                 continue;
             }
             let key = (text(port, "protocol"), text(port, "hostIP"), number);
-            if seen.contains(&key) {
+            if !seen.insert(key) {
                 let shown = format!("{}/{}/{number}", key.0, key.1);
                 e.duplicate_value(&ports.item(index).child("hostPort"), shown);
-            } else {
-                seen.push(key);
             }
         }
     }
 }
 
 fn resize_policy(e: &mut Errors, all: &Field, pod_policy: &str) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = Seen::default();
     for it in all.items() {
         let (resource, policy) = (it.text("resourceName"), it.text("restartPolicy"));
-        if seen.contains(&resource) {
+        if !seen.insert(resource) {
             e.duplicate_value(&it, resource);
         }
-        seen.push(resource);
         e.required_one_of(
             &all.with(it.child("resourceName").value),
             &["cpu", "memory"],

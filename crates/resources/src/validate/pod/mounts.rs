@@ -4,33 +4,29 @@ use super::containers::Surroundings;
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
 use crate::validate::paths;
+use crate::validate::seen::Seen;
 
 pub(super) fn mounts(e: &mut Errors, container: &Field, pod: &Surroundings) {
     let all = container.child("volumeMounts");
     let devices = container.child("volumeDevices").list();
-    let mut points: Vec<&str> = Vec::with_capacity(all.len());
+    let names: Seen<&str> = devices.iter().map(|it| text(it, "name")).collect();
+    let device_paths: Seen<&str> = devices.iter().map(|it| text(it, "devicePath")).collect();
+    let mut points = Seen::default();
     for it in all.items() {
         let (name, path) = (it.child("name"), it.child("mountPath"));
         e.required_text(&name);
-        let volume = (pod.volumes.iter()).find(|volume| volume.text("name") == name.str());
+        let volume = pod.volumes.get(name.str());
         if volume.is_none() {
             e.not_found(&name);
         }
         e.required_text(&path);
-        if points.contains(&it.text("mountPath")) {
+        if !points.insert(it.text("mountPath")) {
             e.invalid(&path, "must be unique");
         }
-        points.push(it.text("mountPath"));
-        if devices
-            .iter()
-            .any(|device| text(device, "name") == name.str())
-        {
+        if names.contains(&name.str()) {
             e.invalid(&name, "must not already exist in volumeDevices");
         }
-        if devices
-            .iter()
-            .any(|device| text(device, "devicePath") == path.str())
-        {
+        if device_paths.contains(&path.str()) {
             e.invalid(&path, "must not already exist as a path in volumeDevices");
         }
         sub_paths(e, &all, &it);
@@ -92,9 +88,10 @@ fn propagation(e: &mut Errors, all: &Field, it: &Field, container: &Field) {
 
 fn bind_options(e: &mut Errors, it: &Field, of_image: bool) {
     let all = it.child("bindMountOptions");
-    for (index, option) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for option in all.items() {
         e.one_of(&option, &["nodev", "noexec", "nosuid"]);
-        if all.texts().take(index).any(|before| before == option.str()) {
+        if option.opt_str().is_some_and(|it| !seen.insert(it)) {
             e.duplicate(&option);
         }
     }
@@ -106,10 +103,12 @@ fn bind_options(e: &mut Errors, it: &Field, of_image: bool) {
 pub(super) fn devices(e: &mut Errors, container: &Field, pod: &Surroundings) {
     let all = container.child("volumeDevices");
     let mounts = container.child("volumeMounts").list();
-    let (mut names, mut device_paths) = (Vec::new(), Vec::new());
+    let mounted: Seen<&str> = mounts.iter().map(|it| text(it, "name")).collect();
+    let points: Seen<&str> = mounts.iter().map(|it| text(it, "mountPath")).collect();
+    let (mut names, mut device_paths) = (Seen::default(), Seen::default());
     for it in all.items() {
         let (name, path) = (it.child("name"), it.child("devicePath"));
-        let volume = (pod.volumes.iter()).find(|volume| volume.text("name") == name.str());
+        let volume = pod.volumes.get(name.str());
         e.required_text(&name);
         if names.contains(&it.text("name")) {
             e.invalid(&name, "must be unique");
@@ -129,19 +128,16 @@ pub(super) fn devices(e: &mut Errors, container: &Field, pod: &Surroundings) {
         if path.str().split('/').any(|part| part == "..") {
             e.invalid(&path, "can not contain backsteps ('..')");
         } else {
-            device_paths.push(it.text("devicePath"));
+            device_paths.insert(it.text("devicePath"));
         }
-        if mounts.iter().any(|mount| text(mount, "name") == name.str()) {
+        if mounted.contains(&name.str()) {
             e.invalid(&name, "must not already exist in volumeMounts");
         }
-        if mounts
-            .iter()
-            .any(|mount| text(mount, "mountPath") == path.str())
-        {
+        if points.contains(&path.str()) {
             e.invalid(&path, "must not already exist as a path in volumeMounts");
         }
         if !name.is_empty() {
-            names.push(it.text("name"));
+            names.insert(it.text("name"));
         }
     }
 }

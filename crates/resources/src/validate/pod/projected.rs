@@ -1,5 +1,7 @@
 //! Projected volumes: files from several sources below one directory.
 
+use std::collections::HashSet;
+
 use super::volumes::{downward_file, key_to_path, mode};
 use crate::validate::certificates;
 use crate::validate::errors::Errors;
@@ -9,7 +11,7 @@ use crate::validate::paths;
 pub(super) fn volume(e: &mut Errors, it: &Field) {
     mode(e, it, "defaultMode");
     e.user_id(&it.child("defaultUser"));
-    let mut taken = Vec::new();
+    let mut taken = HashSet::new();
     let sources = it.child("sources");
     for source in sources.items() {
         let mut count = 0;
@@ -29,7 +31,10 @@ pub(super) fn volume(e: &mut Errors, it: &Field) {
     }
 }
 
-type Rule = fn(&mut Errors, &Field, &Field, &mut Vec<String>);
+/// Paths that have a source.
+type Taken = HashSet<String>;
+
+type Rule = fn(&mut Errors, &Field, &Field, &mut Taken);
 
 const SOURCES: &[(&str, Rule)] = &[
     ("secret", key_files),
@@ -41,15 +46,13 @@ const SOURCES: &[(&str, Rule)] = &[
 ];
 
 /// The place of a file belongs to one source; the volume is blamed.
-fn take(e: &mut Errors, volume: &Field, path: &str, blamed: &str, taken: &mut Vec<String>) {
-    if taken.iter().any(|it| it == path) {
+fn take(e: &mut Errors, volume: &Field, path: &str, blamed: &str, taken: &mut Taken) {
+    if !taken.insert(path.to_owned()) {
         e.invalid_value(volume, blamed, "conflicting duplicate paths");
-    } else {
-        taken.push(path.to_owned());
     }
 }
 
-fn key_files(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>) {
+fn key_files(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Taken) {
     e.required_text(&it.child("name"));
     for item in it.child("items").items() {
         key_to_path(e, &item);
@@ -59,7 +62,7 @@ fn key_files(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>
     }
 }
 
-fn downward(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>) {
+fn downward(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Taken) {
     for file in it.child("items").items() {
         downward_file(e, &it.with(file.value));
         let path = file.text("path");
@@ -69,7 +72,7 @@ fn downward(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>)
     }
 }
 
-fn token(e: &mut Errors, volume: &Field, it: &Field, _: &mut Vec<String>) {
+fn token(e: &mut Errors, volume: &Field, it: &Field, _: &mut Taken) {
     let seconds = it.child("expirationSeconds");
     match seconds.opt_int() {
         None => e.required(&seconds, ""),
@@ -91,7 +94,7 @@ fn token(e: &mut Errors, volume: &Field, it: &Field, _: &mut Vec<String>) {
     e.user_id(&it.child("user"));
 }
 
-fn trust_bundle(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>) {
+fn trust_bundle(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Taken) {
     let (name, signer) = (it.child("name"), it.child("signerName"));
     let selector = it.child("labelSelector");
     match (name.is_set(), signer.is_set()) {
@@ -138,7 +141,7 @@ const KEY_TYPES: &[&str] = &[
     "ED25519",
 ];
 
-fn certificate(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Vec<String>) {
+fn certificate(e: &mut Errors, volume: &Field, it: &Field, taken: &mut Taken) {
     let signer = it.child("signerName");
     certificates::signer_name(e, &signer);
     let annotations = it.child("userAnnotations");

@@ -1,5 +1,7 @@
 //! Requests and limits.
 
+use std::collections::HashMap;
+
 use json::Value;
 use meta::quantity::Quantity;
 
@@ -9,9 +11,10 @@ use crate::validate::quota_names::{
     is_extended, is_huge_pages, is_integer, is_native, is_standard, is_standard_for_containers,
     overcommit_allowed,
 };
+use crate::validate::seen::Seen;
 use crate::validate::words::{quantity, read_quantity};
 
-pub(super) fn container(e: &mut Errors, it: &Field, claims: &[&str]) {
+pub(super) fn container(e: &mut Errors, it: &Field, claims: &Seen<&str>) {
     if it.is_set() {
         requirements(e, it, claims, container_resource_name);
     }
@@ -62,7 +65,7 @@ pub(in crate::validate) fn quantity_value(e: &mut Errors, at: &Field, name: &str
 
 type NameRule = fn(&mut Errors, &Field, &str);
 
-fn requirements(e: &mut Errors, it: &Field, claims: &[&str], name_rule: NameRule) {
+fn requirements(e: &mut Errors, it: &Field, claims: &Seen<&str>, name_rule: NameRule) {
     let (limits, requests) = (it.child("limits"), it.child("requests"));
     let (mut compute, mut huge) = (false, false);
     for (name, at) in limits.entries() {
@@ -122,8 +125,10 @@ fn huge_pages(e: &mut Errors, at: &Field, name: &str) -> bool {
     true
 }
 
-fn claim_names(e: &mut Errors, all: &Field, known: &[&str]) {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+fn claim_names(e: &mut Errors, all: &Field, known: &Seen<&str>) {
+    let mut seen: Seen<(&str, &str)> = Seen::default();
+    // How many requests of a claim were named.
+    let mut named: HashMap<&str, usize> = HashMap::new();
     for it in all.items() {
         let (name, request) = (it.text("name"), it.text("request"));
         if name.is_empty() {
@@ -139,23 +144,27 @@ fn claim_names(e: &mut Errors, all: &Field, known: &[&str]) {
             if seen.contains(&(name, request)) {
                 e.duplicate_value(&it, format!("{name}/{request}"));
             } else if request.is_empty() {
-                for _ in seen.iter().filter(|(other, _)| *other == name) {
+                for _ in 0..named.get(name).copied().unwrap_or_default() {
                     e.duplicate_value(&it, name);
                 }
             }
-            seen.push((name, request));
+            seen.insert((name, request));
+            *named.entry(name).or_default() += 1;
         }
         if !known.contains(&name) {
-            let mut known = known.to_vec();
-            known.sort_unstable();
-            let mut error = meta::field::Error::not_found(it.path, name);
-            let which = if known.is_empty() {
-                " which is empty".into()
-            } else {
-                format!(": {}", known.join(", "))
-            };
-            error.detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            e.push(error);
+            e.push_with(|| {
+                let mut known: Vec<&str> = known.iter().copied().collect();
+                known.sort_unstable();
+                let mut error = meta::field::Error::not_found(it.path, name);
+                let which = if known.is_empty() {
+                    " which is empty".into()
+                } else {
+                    format!(": {}", known.join(", "))
+                };
+                error.detail =
+                    format!("must be one of the names in pod.spec.resourceClaims{which}");
+                error
+            });
         }
     }
 }
@@ -175,7 +184,7 @@ pub(in crate::validate) fn overhead(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) fn of_pod(e: &mut Errors, spec: &Field, claims: &[&str]) {
+pub(super) fn of_pod(e: &mut Errors, spec: &Field, claims: &Seen<&str>) {
     let it = spec.child("resources");
     if !it.is_set() {
         return;
@@ -194,9 +203,10 @@ pub(super) fn of_pod(e: &mut Errors, spec: &Field, claims: &[&str]) {
 /// The containers must fit into the pod.
 fn consistency(e: &mut Errors, spec: &Field, it: &Field) {
     let requests = it.child("requests");
+    let sums = aggregate(spec, "requests", &requests);
     for (name, at) in requests.entries() {
-        if let (Some(pod), Some(sum)) = (quantity(&at), aggregate(spec, "requests", name))
-            && sum > pod
+        if let (Some(pod), Some(sum)) = (quantity(&at), sums.get(name))
+            && *sum > pod
         {
             let why =
                 format!("must be greater than or equal to aggregate container requests of {sum}");
@@ -204,9 +214,10 @@ fn consistency(e: &mut Errors, spec: &Field, it: &Field) {
         }
     }
     let limits = it.child("limits");
+    let sums = aggregate(spec, "limits", &limits);
     for (name, at) in limits.entries().filter(|(name, _)| is_huge_pages(name)) {
-        if let (Some(pod), Some(sum)) = (quantity(&at), aggregate(spec, "limits", name))
-            && sum > pod
+        if let (Some(pod), Some(sum)) = (quantity(&at), sums.get(name))
+            && *sum > pod
         {
             let why =
                 format!("must be greater than or equal to aggregate container limits of {sum}");
@@ -236,34 +247,61 @@ fn consistency(e: &mut Errors, spec: &Field, it: &Field) {
     }
 }
 
-/// Containers and sidecars run together; of init containers the greediest counts, with the sidecars before it.
-fn aggregate(spec: &Field, of: &str, name: &str) -> Option<Quantity> {
-    let read = |container: &Value| {
-        container
-            .at(&["resources", of, name])
-            .and_then(read_quantity)
-    };
-    let mut total: Option<Quantity> = None;
-    let add = |sum: &mut Option<Quantity>, more: Option<Quantity>| {
-        *sum = match (sum.take(), more) {
-            (Some(a), Some(b)) => a.checked_add(&b),
-            (a, b) => a.or(b),
-        };
-    };
-    for container in spec.child("containers").list() {
-        add(&mut total, read(container));
-    }
-    let (mut sidecars, mut most): (Option<Quantity>, Option<Quantity>) = (None, None);
-    for container in spec.child("initContainers").list() {
-        let mut peak = read(container);
-        if container.str_at(&["restartPolicy"]) == Some("Always") {
-            add(&mut sidecars, peak.clone());
-            add(&mut total, peak.clone());
-            peak.clone_from(&sidecars);
+/// How much of one resource the containers of a pod take.
+#[derive(Default)]
+struct Sums {
+    total: Option<Quantity>,
+    sidecars: Option<Quantity>,
+    most: Option<Quantity>,
+}
+
+impl Sums {
+    /// Of init containers the greediest counts, with the sidecars before it.
+    fn init(&mut self, amount: Option<Quantity>, is_sidecar: bool) {
+        let mut peak = amount;
+        if is_sidecar {
+            add(&mut self.sidecars, peak.clone());
+            add(&mut self.total, peak.take());
+            peak.clone_from(&self.sidecars);
         } else {
-            add(&mut peak, sidecars.clone());
+            add(&mut peak, self.sidecars.clone());
         }
-        most = most.max(peak);
+        self.most = self.most.take().max(peak);
     }
-    total.max(most)
+}
+
+fn add(sum: &mut Option<Quantity>, more: Option<Quantity>) {
+    *sum = match (sum.take(), more) {
+        (Some(a), Some(b)) => a.checked_add(&b),
+        (a, b) => a.or(b),
+    };
+}
+
+/// Containers and sidecars run together. Only what the pod says something of is added up; what no container says
+/// something of is not there.
+fn aggregate<'a>(spec: &Field<'a>, of: &str, said: &Field<'a>) -> HashMap<&'a str, Quantity> {
+    let mut sums: HashMap<&str, Sums> = HashMap::new();
+    let amounts = |container: &'a Value| {
+        let all = container.at(&["resources", of]).and_then(Value::as_object);
+        let all = all.into_iter().flat_map(json::Object::iter);
+        let all = all.filter(|(name, _)| said.has(name));
+        all.filter_map(|(name, value)| Some((name.as_str(), read_quantity(value)?)))
+    };
+    let list = |name: &str| {
+        let all = spec.value.get(name).and_then(Value::as_array);
+        all.into_iter().flatten()
+    };
+    for container in list("containers") {
+        for (name, amount) in amounts(container) {
+            add(&mut sums.entry(name).or_default().total, Some(amount));
+        }
+    }
+    for container in list("initContainers") {
+        let is_sidecar = container.str_at(&["restartPolicy"]) == Some("Always");
+        for (name, amount) in amounts(container) {
+            sums.entry(name).or_default().init(Some(amount), is_sidecar);
+        }
+    }
+    let total = |(name, sums): (&'a str, Sums)| Some((name, sums.total.max(sums.most)?));
+    sums.into_iter().filter_map(total).collect()
 }

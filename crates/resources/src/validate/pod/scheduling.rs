@@ -1,9 +1,12 @@
 //! Where a pod may run.
 
+use std::collections::HashMap;
+
 use meta::names;
 
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
+use crate::validate::seen::Seen;
 
 pub(super) fn affinity(e: &mut Errors, it: &Field) {
     let node = it.child("nodeAffinity");
@@ -116,37 +119,47 @@ fn label_keys(e: &mut Errors, it: &Field) {
     }
     let expressions = selector.child("matchExpressions");
     let labels = selector.child("matchLabels");
-    for (at, expression) in expressions.items().enumerate() {
+    let mut positions = HashMap::new();
+    for (index, key) in matching.texts().enumerate() {
+        positions.entry(key).or_insert(index);
+    }
+    let mut seen = Seen::default();
+    for expression in expressions.items() {
         let key = expression.text("key");
-        let before = expressions.items().take(at).any(|it| it.text("key") == key);
-        let twice = before || labels.has(key);
-        if let Some(index) = matching.texts().position(|it| it == key)
+        let twice = !seen.insert(expression.text("key")) || labels.has(key);
+        if let Some(&index) = positions.get(key)
             && twice
         {
             let text = "exists in both matchLabelKeys and labelSelector";
             e.invalid_value(&it.item(index), key, text);
         }
     }
+    let others: Seen<&str> = other.texts().collect();
     for key in matching.items() {
-        if other.texts().any(|it| it == key.str()) {
+        if others.contains(&key.str()) {
             e.invalid(&key, "exists in both matchLabelKeys and mismatchLabelKeys");
         }
     }
 }
 
 pub(super) fn spread(e: &mut Errors, all: &Field) {
-    for (index, it) in all.items().enumerate() {
+    // How many of each pair are still to come.
+    let mut left: HashMap<(&str, &str), usize> = HashMap::new();
+    for it in all.items() {
+        let pair = (it.text("topologyKey"), it.text("whenUnsatisfiable"));
+        *left.entry(pair).or_default() += 1;
+    }
+    for it in all.items() {
         e.positive(&it.child("maxSkew"));
         let (key, action) = (it.child("topologyKey"), it.child("whenUnsatisfiable"));
         if key.is_empty() {
             e.required(&key, "can not be empty");
         }
         e.one_of(&action, &["DoNotSchedule", "ScheduleAnyway"]);
-        let again = all.items().skip(index + 1).any(|other| {
-            other.text("topologyKey") == key.str()
-                && other.text("whenUnsatisfiable") == action.str()
-        });
-        if again {
+        let left = left.entry((it.text("topologyKey"), it.text("whenUnsatisfiable")));
+        let left = left.or_default();
+        *left = left.saturating_sub(1);
+        if *left > 0 {
             let pair = format!("{{{}, {}}}", key.str(), action.str());
             e.duplicate_value(&it.child("{topologyKey, whenUnsatisfiable}"), pair);
         }

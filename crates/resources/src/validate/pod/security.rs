@@ -6,6 +6,7 @@ use super::each_container;
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::paths;
+use crate::validate::seen::Seen;
 
 pub(super) fn container(e: &mut Errors, it: &Field, host_users: bool) {
     if !it.is_set() {
@@ -118,16 +119,14 @@ fn app_armor(e: &mut Errors, it: &Field) {
 const SYSCTL: &str = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 
 fn sysctls(e: &mut Errors, all: &Field, spec: &Field) {
-    for (index, it) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for it in all.items() {
         let name = it.child("name");
+        let again = !seen.insert(it.text("name"));
         if e.required_text(&name) {
-            let before = all.list().iter().take(index);
             if !is_sysctl(name.str()) {
                 e.invalid(&name, SYSCTL);
-            } else if before
-                .into_iter()
-                .any(|it| it.get("name") == Some(name.value))
-            {
+            } else if again {
                 e.duplicate(&name);
             }
         }

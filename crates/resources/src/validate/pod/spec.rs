@@ -1,9 +1,12 @@
 //! The spec of a pod, in a pod or in a template.
 
+use std::collections::HashMap;
+
 use super::containers::{self, Surroundings};
 use super::{each_container, resources, scheduling, security, volumes};
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
+use crate::validate::seen::Seen;
 
 /// Only a pod has a name that its volumes depend on.
 pub(super) fn spec(e: &mut Errors, spec: &Field, pod: Option<&Field>) {
@@ -98,7 +101,7 @@ fn identity(e: &mut Errors, spec: &Field) {
     }
     scheduling::tolerations(e, &spec.child("tolerations"));
     for alias in spec.child("hostAliases").items() {
-        e.ip(&alias.child("ip"), &[]);
+        e.ip(&alias.child("ip"), false);
         for name in alias.child("hostnames").items() {
             e.dns_subdomain(&name);
         }
@@ -120,23 +123,21 @@ fn identity(e: &mut Errors, spec: &Field) {
 fn resource_claims(e: &mut Errors, all: &Field, metadata: Option<&Field>) {
     let mirror = super::annotations::MIRROR;
     let is_static = metadata.is_some_and(|it| it.child("annotations").has(mirror));
-    for (index, it) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for it in all.items() {
         if is_static {
-            let error = meta::field::Error::forbidden(
-                meta::field::Path::new(""),
-                "static pods do not support resource claims",
-            );
-            e.push(error);
+            e.push_with(|| {
+                meta::field::Error::forbidden(
+                    meta::field::Path::new(""),
+                    "static pods do not support resource claims",
+                )
+            });
             continue;
         }
+        let again = !seen.insert(it.text("name"));
         let name = it.child("name");
         if e.required_text(&name) {
-            if all
-                .list()
-                .iter()
-                .take(index)
-                .any(|other| text(other, "name") == name.str())
-            {
+            if again {
                 e.duplicate(&name);
             } else {
                 e.dns_label(&name);
@@ -193,7 +194,7 @@ fn dns_config(e: &mut Errors, it: &Field, policy: &str) {
         e.invalid(&servers, "must not have more than 3 nameservers");
     }
     for server in servers.items() {
-        e.ip(&server, &[]);
+        e.ip(&server, false);
     }
     let searches = it.child("searches");
     if searches.len() > 32 {
@@ -218,17 +219,13 @@ fn dns_config(e: &mut Errors, it: &Field, policy: &str) {
 }
 
 fn scheduling_gates(e: &mut Errors, all: &Field) {
-    for (index, gate) in all.items().enumerate() {
+    let mut seen = Seen::default();
+    for gate in all.items() {
         let name = gate.text("name");
         for wrong in meta::names::qualified_name(name) {
             e.invalid_value(&gate, name, &wrong);
         }
-        if all
-            .list()
-            .iter()
-            .take(index)
-            .any(|it| text(it, "name") == name)
-        {
+        if !seen.insert(gate.text("name")) {
             e.duplicate_value(&gate, name);
         }
     }
@@ -251,7 +248,10 @@ fn scheduling_group(e: &mut Errors, it: &Field) {
 }
 
 fn file_key_volumes(e: &mut Errors, spec: &Field) {
-    let volumes = spec.child("volumes").list();
+    let mut volumes = HashMap::new();
+    for volume in spec.child("volumes").list() {
+        volumes.entry(text(volume, "name")).or_insert(volume);
+    }
     each_container(spec, |container| {
         for variable in container.child("env").items() {
             let from = variable.children(&["valueFrom", "fileKeyRef"]);
@@ -259,7 +259,7 @@ fn file_key_volumes(e: &mut Errors, spec: &Field) {
                 continue;
             }
             let name = from.child("volumeName");
-            match volumes.iter().find(|it| text(it, "name") == name.str()) {
+            match volumes.get(name.str()) {
                 None => e.not_found(&name),
                 Some(it) if it.get("emptyDir").is_some_and(|it| !it.is_null()) => {}
                 Some(_) => e.invalid(&name, "referenced volume must be of type emptyDir"),

@@ -1,9 +1,12 @@
 //! What the kubelet says of a pod.
 
+use std::collections::HashMap;
+
 use json::Value;
 
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
+use crate::validate::seen::Seen;
 use crate::validate::{ip, object_meta};
 
 const STATUSES: [(&str, &str); 2] = [
@@ -44,13 +47,19 @@ pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Fiel
         e.invalid(&generation, "must be a non-negative integer");
     }
     e.immutable(&status.child("qosClass"), &was.child("qosClass"));
+    let any_restarts_all = restarts_all(&had);
     for (statuses, containers) in STATUSES {
-        let all = had.child(containers).list();
+        let mut all = HashMap::new();
+        for it in had.child(containers).list() {
+            all.entry(text(it, "name")).or_insert(it);
+        }
         transitions(
             e,
             &status.child(statuses),
             &was.child(statuses),
-            |name, code| may_restart(&had, all, name, code),
+            |name, code| {
+                any_restarts_all || (all.get(name)).is_some_and(|it| may_restart(&had, it, code))
+            },
         );
     }
     let name = "ephemeralContainerStatuses";
@@ -73,6 +82,10 @@ pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Fiel
 
 /// What has ended stays ended, unless it is to run again.
 fn transitions(e: &mut Errors, new: &Field, old: &Field, may: impl Fn(&str, i64) -> bool) {
+    let mut now_of = HashMap::new();
+    for it in new.list() {
+        now_of.entry(text(it, "name")).or_insert(it);
+    }
     for (index, was) in old.list().iter().enumerate() {
         let Some(ended) = was.at(&["state", "terminated"]).filter(|it| !it.is_null()) else {
             continue;
@@ -82,7 +95,7 @@ fn transitions(e: &mut Errors, new: &Field, old: &Field, may: impl Fn(&str, i64)
             .and_then(Value::as_i64)
             .unwrap_or_default();
         let name = text(was, "name");
-        let now = new.list().iter().find(|it| text(it, "name") == name);
+        let now = now_of.get(name);
         let runs = now.is_some_and(|it| it.at(&["state", "terminated"]).is_none_or(Value::is_null));
         if runs && !may(name, code) {
             let at = new.item(index);
@@ -94,27 +107,20 @@ fn transitions(e: &mut Errors, new: &Field, old: &Field, may: impl Fn(&str, i64)
     }
 }
 
-/// Rules of a container go before its policy, and that before the pod's.
-fn may_restart(spec: &Field, containers: &[Value], name: &str, code: i64) -> bool {
-    let rules = |it: &Value| -> Vec<Value> {
-        it.get("restartPolicyRules")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
+/// Whether the end of one container restarts all of them.
+fn restarts_all(spec: &Field) -> bool {
     let mut all = false;
     super::each_container(spec, |it| {
-        all |= rules(it.value)
-            .iter()
+        all |= (it.child("restartPolicyRules").list().iter())
             .any(|rule| text(rule, "action") == "RestartAllContainers");
     });
-    if all {
-        return true;
-    }
-    let Some(container) = containers.iter().find(|it| text(it, "name") == name) else {
-        return false;
-    };
-    for rule in rules(container) {
+    all
+}
+
+/// Rules of a container go before its policy, and that before the pod's.
+fn may_restart(spec: &Field, container: &Value, code: i64) -> bool {
+    let rules = container.get("restartPolicyRules");
+    for rule in rules.and_then(Value::as_array).into_iter().flatten() {
         let values = rule.at(&["exitCodes", "values"]).and_then(Value::as_array);
         let listed = values.is_some_and(|it| it.contains(&code.into()));
         let applies = match rule.str_at(&["exitCodes", "operator"]) {
@@ -122,7 +128,7 @@ fn may_restart(spec: &Field, containers: &[Value], name: &str, code: i64) -> boo
             Some("NotIn") => !listed,
             _ => false,
         };
-        if applies && text(&rule, "action") == "Restart" {
+        if applies && text(rule, "action") == "Restart" {
             return true;
         }
     }
@@ -139,24 +145,17 @@ fn may_restart(spec: &Field, containers: &[Value], name: &str, code: i64) -> boo
 }
 
 fn claim_statuses(e: &mut Errors, all: &Field, claims: &Field) {
-    for (index, it) in all.items().enumerate() {
+    let claims: Seen<&str> = claims.list().iter().map(|it| text(it, "name")).collect();
+    let mut seen = Seen::default();
+    for it in all.items() {
         let name = it.child("name");
-        if !claims
-            .list()
-            .iter()
-            .any(|claim| text(claim, "name") == name.str())
-        {
+        if !claims.contains(&name.str()) {
             e.invalid(
                 &name,
                 "must match the name of an entry in `spec.resourceClaims`",
             );
         }
-        if all
-            .list()
-            .iter()
-            .take(index)
-            .any(|other| text(other, "name") == name.str())
-        {
+        if !seen.insert(it.text("name")) {
             e.duplicate(&name);
         }
         let claim = it.child("resourceClaimName");
@@ -181,8 +180,10 @@ fn family_each(e: &mut Errors, all: &Field, addresses: &[&str]) {
 fn pod_ips(e: &mut Errors, status: &Field, was: &Field) {
     let all = status.child("podIPs");
     let (now, before) = (addresses(&all), addresses(&was.child("podIPs")));
+    let before: Seen<&str> = before.into_iter().collect();
     for it in all.items() {
-        e.ip(&it.with(it.child("ip").value), &before);
+        let ip = it.child("ip");
+        e.ip(&it.with(ip.value), before.contains(&ip.str()));
     }
     family_each(e, &all, &now);
     let one = status.text("podIP");
@@ -198,6 +199,7 @@ fn pod_ips(e: &mut Errors, status: &Field, was: &Field) {
 fn host_ips(e: &mut Errors, status: &Field, was: &Field) {
     let all = status.child("hostIPs");
     let (now, before) = (addresses(&all), addresses(&was.child("hostIPs")));
+    let before: Seen<&str> = before.into_iter().collect();
     if now
         .first()
         .is_some_and(|first| *first != status.text("hostIP"))
@@ -206,7 +208,8 @@ fn host_ips(e: &mut Errors, status: &Field, was: &Field) {
         e.invalid(&first.child("ip"), "must be equal to `hostIP`");
     }
     for it in all.items() {
-        e.ip(&it.with(it.child("ip").value), &before);
+        let ip = it.child("ip");
+        e.ip(&it.with(ip.value), before.contains(&ip.str()));
     }
     family_each(e, &all, &now);
 }

@@ -1,5 +1,7 @@
 //! What of a pod may change.
 
+use std::collections::HashMap;
+
 use json::Value;
 
 use super::{annotations, metadata_and_spec};
@@ -9,6 +11,7 @@ use crate::validate::field::{Field, text};
 use crate::validate::go_form::go_form;
 use crate::validate::object_meta;
 use crate::validate::same::same;
+use crate::validate::seen::Seen;
 
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
@@ -41,12 +44,30 @@ pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     if !was.child("schedulingGates").is_empty() {
         gated(e, &spec, &was, &mut munged);
     }
-    let (now, before) = (go_form("PodSpec", &munged), go_form("PodSpec", was.value));
-    if !same(&now, &before) {
-        let diff = diff(&before, &now);
+    if let Some(diff) = difference("PodSpec", was.value, &munged) {
         let why = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
         e.forbidden(&spec, &why);
     }
+}
+
+/// The difference of more values than this is not shown: written out as upstream prints its types, they are many times
+/// their size.
+const MAX_SHOWN: usize = 10_000;
+
+/// What has changed, as upstream's internal type of that name prints it.
+fn difference(kind: &str, old: &Value, new: &Value) -> Option<String> {
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(items) => items.iter().map(count).sum(),
+            Value::Object(object) => object.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+    if count(old) + count(new) > MAX_SHOWN {
+        return (!same(new, old)).then(|| "the difference is too large to be shown\n".into());
+    }
+    let (now, before) = (go_form(kind, new), go_form(kind, old));
+    (!same(&now, &before)).then(|| diff(&before, &now))
 }
 
 fn common(e: &mut Errors, new: &Field, old: &Field) {
@@ -96,10 +117,12 @@ fn deadline(e: &mut Errors, new: &Field, old: &Field) -> bool {
 }
 
 fn added_tolerations(e: &mut Errors, new: &Field, old: &Field) {
-    let key =
-        |it: &Value| ["key", "operator", "value", "effect"].map(|name| text(it, name).to_owned());
+    fn key(it: &Value) -> [&str; 4] {
+        ["key", "operator", "value", "effect"].map(|name| text(it, name))
+    }
+    let kept: Seen<[&str; 4]> = new.list().iter().map(key).collect();
     for was in old.list() {
-        if !new.list().iter().any(|it| key(it) == key(was)) {
+        if !kept.contains(&key(was)) {
             let text = "existing toleration can not be modified except its tolerationSeconds";
             return e.forbidden(new, text);
         }
@@ -108,9 +131,10 @@ fn added_tolerations(e: &mut Errors, new: &Field, old: &Field) {
 }
 
 fn deleted_gates(e: &mut Errors, new: &Field, old: &Field) {
+    let had: Seen<&str> = old.list().iter().map(|it| text(it, "name")).collect();
     for gate in new.items() {
         let name = gate.text("name");
-        if !old.list().iter().any(|it| text(it, "name") == name) {
+        if !had.contains(&name) {
             let why = format!("only deletion is allowed, but found new scheduling gate '{name}'");
             e.forbidden(&gate.child("name"), &why);
         }
@@ -231,19 +255,23 @@ pub(in crate::validate) fn update_ephemeral_containers(e: &mut Errors, new: &Fie
     common(e, new, old);
     let spec = new.child("spec");
     let all = spec.child("ephemeralContainers");
+    let mut by_name = HashMap::new();
+    for it in all.list() {
+        by_name.entry(text(it, "name")).or_insert(it);
+    }
     for was in old.children(&["spec", "ephemeralContainers"]).list() {
+        if e.is_full() {
+            break;
+        }
         let name = text(was, "name");
         let quoted = meta::go::quote(name);
-        match all.list().iter().find(|it| text(it, "name") == name) {
+        match by_name.get(name).copied() {
             None => {
                 let why = format!("existing ephemeral containers {quoted} may not be removed\n");
                 e.forbidden(&all, &why);
             }
             Some(it) => {
-                let form = |it| go_form("EphemeralContainer", it);
-                let (now, before) = (form(it), form(was));
-                if !same(&now, &before) {
-                    let diff = diff(&before, &now);
+                if let Some(diff) = difference("EphemeralContainer", was, it) {
                     let why = format!(
                         "existing ephemeral containers {quoted} may not be changed\n{diff}"
                     );

@@ -1,24 +1,30 @@
 //! Volumes of a pod.
 
+use std::collections::HashMap;
+
 use super::{containers, env, projected};
 use crate::validate::claims;
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
+use crate::validate::seen::Seen;
 use crate::validate::sources;
 use crate::validate::words::quantity;
 use meta::names;
 
 /// Gives back those that are valid: the others are not found by mounts.
-pub(super) fn volumes<'a>(e: &mut Errors, all: &'a Field<'a>, pod_name: &str) -> Vec<Field<'a>> {
-    let mut valid: Vec<Field> = Vec::with_capacity(all.len());
+pub(super) fn volumes<'a>(
+    e: &mut Errors,
+    all: &'a Field<'a>,
+    pod_name: &str,
+) -> HashMap<&'a str, Field<'a>> {
+    let mut valid: HashMap<&str, Field> = HashMap::with_capacity(all.len());
+    let ephemeral = all.items().filter(|it| it.has("ephemeral"));
+    let ephemeral: Seen<&str> = ephemeral.map(|it| it.text("name")).collect();
     let created = |claim: &str| {
         let of_pod = claim
             .strip_prefix(pod_name)
             .and_then(|it| it.strip_prefix('-'));
-        !pod_name.is_empty()
-            && of_pod.is_some_and(|name| {
-                (all.items()).any(|it| it.has("ephemeral") && it.text("name") == name)
-            })
+        !pod_name.is_empty() && of_pod.is_some_and(|name| ephemeral.contains(&name))
     };
     for it in all.items() {
         let before = e.len();
@@ -27,11 +33,11 @@ pub(super) fn volumes<'a>(e: &mut Errors, all: &'a Field<'a>, pod_name: &str) ->
         if e.required_text(&name) {
             e.dns_label(&name);
         }
-        if valid.iter().any(|other| other.text("name") == name.str()) {
+        if valid.contains_key(name.str()) {
             e.duplicate(&name);
         }
         if e.len() == before {
-            valid.push(it);
+            valid.insert(it.text("name"), it);
         }
         let claim = it.child("persistentVolumeClaim");
         if created(claim.text("claimName")) {

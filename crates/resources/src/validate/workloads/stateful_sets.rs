@@ -1,5 +1,7 @@
 //! Stateful sets.
 
+use std::collections::HashSet;
+
 use json::{Value, json};
 
 use super::{Selected, counts, does_not_match, not_decremented, runs_always, selector, selects};
@@ -101,14 +103,15 @@ fn as_it_will_be(spec: &Field) -> Option<Value> {
                 .to_owned()
         };
         let names: Vec<String> = claims.list().iter().map(name).collect();
+        let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
         let claim =
             |name: &String| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
         let mut volumes: Vec<Value> = names.iter().map(claim).collect();
         let own = pod.child("volumes");
-        let others = own.list().iter().filter(|it| {
-            it.str_at(&["name"])
-                .is_none_or(|own| !names.iter().any(|name| name == own))
-        });
+        let others = own
+            .list()
+            .iter()
+            .filter(|it| it.str_at(&["name"]).is_none_or(|own| !taken.contains(own)));
         volumes.extend(others.cloned());
         of.insert("volumes", volumes);
     }

@@ -11,12 +11,13 @@ use crate::{ListType, Place, Shape};
 pub(super) struct Old<'a> {
     pub(super) place: Place<'a>,
     pub(super) value: &'a Value,
+    pub(super) is_root: bool,
 }
 
 impl<'a> Old<'a> {
     /// The old value of a field. The type of the whole object is not seen to change: both are of the new one.
-    pub(super) fn field(self, path: &str, name: &str) -> Option<Old<'a>> {
-        if path.is_empty() && matches!(name, "apiVersion" | "kind") {
+    pub(super) fn field(self, name: &str) -> Option<Old<'a>> {
+        if self.is_root && matches!(name, "apiVersion" | "kind") {
             return None;
         }
         self.child(name)
@@ -24,10 +25,11 @@ impl<'a> Old<'a> {
 
     fn child(self, name: &str) -> Option<Old<'a>> {
         let rules = self.place.node().rules.as_ref()?;
-        let property = rules.properties.iter().find(|it| it.0 == *name);
+        let property = rules.properties.find(name);
         Some(Old {
             place: self.place.at(property.map(|it| it.1).or(rules.additional)?),
             value: self.value.get(name)?,
+            is_root: false,
         })
     }
 
@@ -53,23 +55,40 @@ impl<'a> Old<'a> {
         })
     }
 
-    /// Unchanged. A field that the schema does not know counts as changed.
-    pub(super) fn is(self, new: &Value) -> bool {
+    /// Unchanged. A field that the schema does not know counts as changed. What was found is kept by the address of the
+    /// new value, so that each is compared once, however many levels above it ask.
+    pub(super) fn is(self, new: &Value, known: &mut HashMap<usize, bool>) -> bool {
+        if !matches!(new, Value::Array(_) | Value::Object(_)) {
+            return self.value == new;
+        }
+        let address = std::ptr::from_ref(new).addr();
+        if let Some(known) = known.get(&address) {
+            return *known;
+        }
+        let found = self.is_same(new, known);
+        known.insert(address, found);
+        found
+    }
+
+    fn is_same(self, new: &Value, known: &mut HashMap<usize, bool>) -> bool {
         match (self.value, new) {
             (Value::Array(old), Value::Array(new)) => {
-                let same = |items: Items<'_>| {
-                    new.iter()
-                        .all(|it| items.find(it).is_some_and(|old| old.is(it)))
+                if old.len() != new.len() {
+                    return false;
+                }
+                let Some(items) = self.items() else {
+                    return old == new;
                 };
-                old.len() == new.len() && self.items().map_or_else(|| old == new, same)
+                new.iter()
+                    .all(|it| items.find(it).is_some_and(|old| old.is(it, known)))
             }
             (Value::Object(old), Value::Object(new)) => {
                 let same = |(key, value): (&Text, &Value)| {
-                    self.child(key).is_some_and(|old| old.is(value))
+                    self.child(key).is_some_and(|old| old.is(value, known))
                 };
                 old.len() == new.len() && new.iter().all(same)
             }
-            (old, new) => old == new,
+            _ => false,
         }
     }
 }
@@ -87,6 +106,7 @@ impl<'a> Items<'a> {
         Some(Old {
             place: self.place,
             value,
+            is_root: false,
         })
     }
 }

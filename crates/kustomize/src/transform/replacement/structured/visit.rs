@@ -22,7 +22,12 @@ pub(super) fn visit(
     if let Some(index) = index_number(part) {
         items(node)?;
         if let Some(kind) = create.filter(|_| node.content.len() == index) {
-            node.content.push(blank(kind, rest));
+            let mut new = blank(kind, rest);
+            if is_null {
+                // What is set on null is lost, but counts as found.
+                return visit(&mut new, rest, create, each);
+            }
+            node.content.push(new);
         }
         return visit(node.content.get_mut(index)?, rest, create, each);
     }
@@ -41,11 +46,15 @@ pub(super) fn visit(
         return None;
     }
     if node.get(part).is_none() {
-        let Some(kind) = create.filter(|_| !is_null) else {
+        let Some(kind) = create else {
             return Some(0);
         };
+        let mut new = blank(kind, rest);
+        if is_null {
+            return visit(&mut new, rest, create, each);
+        }
         node.content.push(Node::scalar("", part.as_str()));
-        node.content.push(blank(kind, rest));
+        node.content.push(new);
     }
     let field = node.get_mut(part)?;
     if field.kind == Is::Scalar && !rest.is_empty() {
@@ -97,6 +106,9 @@ fn visit_selected(
     let mut item = Node::scalar("", pattern);
     if !name.is_empty() {
         item = Node::mapping([(Node::scalar("", name), item)]);
+    }
+    if node.tag == "!!null" {
+        return visit_selected(&mut Node::sequence([item]), part, rest, create, each);
     }
     node.content.push(item);
     visit_selected(node, part, rest, create, each)

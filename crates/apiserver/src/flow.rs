@@ -1,0 +1,180 @@
+//! Hot path. API Priority and Fairness: which priority level a request belongs to, a seat there or a place in a queue for
+//! one, and the way back. The rules are in the crate `flowcontrol`; here are locks, tasks and the clock.
+
+mod debug;
+mod estimate;
+mod level;
+mod objects;
+mod seat;
+mod series;
+mod slow_body;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod watched;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwap;
+use auth::{Attributes, User};
+use flowcontrol::{BodyBudget, Nanos, Request, Resource, WatchTracker};
+use http::Method;
+use http::uri::PathAndQuery;
+use telemetry::metrics::{Registry, Timer};
+
+use crate::pipeline::{Api, Settings};
+use crate::request::{Query, RequestInfo};
+
+pub(crate) use debug::answer as debug_answer;
+pub(crate) use level::Entry;
+pub(crate) use objects::Changed;
+pub(crate) use seat::{Arriving, FlowSeat, Outcome};
+pub(crate) use series::Meters;
+pub(crate) use slow_body::SlowBody;
+pub(crate) use stream::StreamSeat;
+pub(crate) use watched::Watched;
+
+use estimate::ObjectSizes;
+use objects::State;
+use series::Families;
+use stream::Streams;
+
+/// How often it is looked for clients that take nothing of a list that holds seats.
+const SWEEP: Duration = Duration::from_millis(500);
+
+/// The filter, and what configures it.
+#[derive(Debug)]
+pub(crate) struct FlowControl {
+    pub(crate) shared: Arc<Shared>,
+    /// Schemas in the order in which they are tried. Never empty: the last takes all.
+    entries: ArcSwap<Vec<Arc<Entry>>>,
+    state: Mutex<State>,
+    /// Seats of the whole server.
+    seats: u32,
+    sizes: ObjectSizes,
+}
+
+/// What every level and every seat needs.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    clock: Timer,
+    /// When the clock began, for people.
+    began: SystemTime,
+    families: Families,
+    pub(crate) meters: Meters,
+    pub(crate) watches: WatchTracker,
+    pub(crate) bodies: BodyBudget,
+    streams: Streams,
+}
+
+impl Shared {
+    pub(crate) fn now(&self) -> Nanos {
+        self.clock.nanos()
+    }
+
+    fn at(&self, time: Nanos) -> SystemTime {
+        self.began + Duration::from_nanos(time)
+    }
+}
+
+impl FlowControl {
+    /// Seats are as many as requests might have been in flight without it. `None` if that is none.
+    pub(crate) fn new(settings: &Settings, registry: &Registry) -> Option<Arc<Self>> {
+        let most = settings.max_requests_inflight;
+        let most = most.saturating_add(settings.max_mutating_requests_inflight);
+        let seats = u32::try_from(most).unwrap_or(u32::MAX);
+        if !settings.priority_and_fairness || seats == 0 {
+            return None;
+        }
+        let shared = Arc::new(Shared {
+            clock: Timer::start(),
+            began: SystemTime::now(),
+            families: Families::new(registry),
+            meters: Meters::new(0),
+            watches: WatchTracker::default(),
+            bodies: BodyBudget::new(settings.max_slow_body_bytes),
+            streams: Streams::default(),
+        });
+        let flow = Arc::new(Self {
+            shared,
+            entries: ArcSwap::default(),
+            state: Mutex::default(),
+            seats,
+            sizes: ObjectSizes::default(),
+        });
+        // What is mandatory holds from the start.
+        flow.configure(Changed::Nothing);
+        series::observe(registry, &flow);
+        Some(flow)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The schema that a request belongs to.
+    pub(crate) fn classify(&self, asked: &Attributes<'_>) -> Option<Arc<Entry>> {
+        let request = Request {
+            user: &asked.user.name,
+            groups: &asked.user.groups,
+            verb: asked.verb,
+            resource: asked.is_resource_request.then_some(Resource {
+                group: asked.api_group,
+                resource: asked.resource,
+                subresource: asked.subresource,
+                namespace: asked.namespace,
+            }),
+            path: asked.path,
+        };
+        let entries = self.entries.load();
+        let found = entries.iter().find(|it| it.schema.matches(&request));
+        // Whoever has none of the usual groups still gets a place.
+        found.or(entries.last()).cloned()
+    }
+
+    /// What a request asks for of its level.
+    pub(crate) fn arriving(
+        &self,
+        api: &Api,
+        entry: &Entry,
+        user: &Arc<User>,
+        (info, query): (&RequestInfo<'_>, &Query),
+        (method, target): (&Method, Option<&PathAndQuery>),
+    ) -> Arriving {
+        let resource = info.resource.as_ref();
+        let verb = resource.map(|it| it.verb.as_str());
+        let namespace = resource.map_or("", |it| &*it.namespace);
+        let is_watch = verb == Some("watch");
+        let reads = match verb {
+            Some(verb) => matches!(verb, "get" | "list" | "watch"),
+            None => *method == Method::GET,
+        };
+        Arriving {
+            work: self.estimate(api, entry, info, query),
+            hash: entry.hash(&user.name, namespace),
+            reads,
+            is_watch,
+            user: user.clone(),
+            method: method.clone(),
+            target: target.cloned(),
+        }
+    }
+}
+
+/// Keeps seats where they are needed until the server stops.
+pub(crate) async fn maintain(api: Weak<Api>, flow: Arc<FlowControl>) {
+    let mut adjusted = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        match api.upgrade() {
+            Some(api) if !*api.stop.borrow() => {}
+            _ => return,
+        }
+        flow.shared.streams.sweep(flow.shared.now());
+        if adjusted.elapsed() >= flowcontrol::PERIOD {
+            adjusted = tokio::time::Instant::now();
+            flow.adjust();
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Requests whose bodies take their time hold no seat meanwhile: one user's slow connections do not keep others waiting.
+//! Upstream's hold theirs until the body is there. What is received without a seat is bounded, by user and in all.
+
+use std::time::{Duration, Instant};
+
+use meta::Status;
+
+use crate::gate::SeatSlot;
+use crate::pipeline::{Api, Ask};
+
+/// What a request takes besides its body.
+const OVERHEAD: usize = 16 << 10;
+/// A wait for a seat takes no more of the time that is left than one of so many parts, as upstream.
+const PART: u32 = 4;
+
+/// A body that is being received.
+#[derive(Debug)]
+pub(crate) struct SlowBody<'a> {
+    api: &'a Api,
+    ask: &'a Ask<'a>,
+    seat: &'a SeatSlot,
+    /// Bytes of the budget.
+    charged: usize,
+    is_exempt: bool,
+    is_slow: bool,
+}
+
+impl<'a> SlowBody<'a> {
+    pub(crate) fn new(api: &'a Api, ask: &'a Ask<'a>) -> Self {
+        Self {
+            api,
+            ask,
+            seat: ask.seat,
+            charged: 0,
+            is_exempt: false,
+            is_slow: false,
+        }
+    }
+
+    /// The client has sent so many bytes, and the next is not there yet.
+    pub(crate) fn waits(&mut self, received: usize) -> Result<(), Status> {
+        let Some(flow) = self.api.limiter.flow() else {
+            self.seat.give_back();
+            self.is_slow = true;
+            return Ok(());
+        };
+        if !self.is_slow {
+            self.is_slow = true;
+            if self.seat.is_none() {
+                return Ok(());
+            }
+            self.is_exempt = !self.seat.give_back();
+        } else if self.charged == 0 {
+            return Ok(());
+        }
+        let needed = received + OVERHEAD;
+        let user = &self.ask.user.name;
+        if needed > self.charged {
+            let more = needed - self.charged;
+            let taken = flow.shared.bodies.take(user, more, self.is_exempt);
+            taken.map_err(|over| {
+                flow.count_refused_body();
+                let text = format!(
+                    "too many request bodies of user {} are being received: {over}",
+                    meta::go::quote(user)
+                );
+                Status::too_many_requests(text, 1)
+            })?;
+            self.charged = needed;
+        }
+        Ok(())
+    }
+
+    /// All of it is there: work on it needs a seat.
+    pub(crate) async fn received(&mut self) -> Result<(), Status> {
+        if !self.is_slow {
+            return Ok(());
+        }
+        let left = self.ask.deadline.map_or(Duration::ZERO, |it| {
+            it.saturating_duration_since(Instant::now())
+        });
+        if let Err(seconds) = self.seat.take_again(left / PART).await {
+            self.api.count_dropped(self.ask);
+            let text = "Too many requests, please try again later.";
+            let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
+            return Err(Status::too_many_requests(text, seconds));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for SlowBody<'_> {
+    fn drop(&mut self) {
+        if let Some(flow) = self.api.limiter.flow()
+            && self.charged > 0
+        {
+            let user = &self.ask.user.name;
+            flow.shared.bodies.give_back(user, self.charged);
+        }
+    }
+}

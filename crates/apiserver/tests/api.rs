@@ -1,0 +1,22 @@
+//! The API over a store in memory: no network, no controllers, no bootstrap objects.
+
+#[path = "api/admission.rs"]
+mod admission;
+#[path = "api/apply.rs"]
+mod apply;
+#[path = "api/certificates.rs"]
+mod certificates;
+#[path = "api/creates.rs"]
+mod creates;
+#[path = "api/deletes.rs"]
+mod deletes;
+#[path = "api/events.rs"]
+mod events;
+#[path = "api/field_validation.rs"]
+mod field_validation;
+#[path = "api/fixture.rs"]
+mod fixture;
+#[path = "api/openapi.rs"]
+mod openapi;
+#[path = "api/watch_by_name.rs"]
+mod watch_by_name;

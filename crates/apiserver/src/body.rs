@@ -21,9 +21,8 @@ pub enum Body {
 pub trait Frames: Send {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 
-    fn upcoming(&self) -> Upcoming {
-        Upcoming::default()
-    }
+    /// What it takes of memory: a wrapper passes it on.
+    fn upcoming(&self) -> Upcoming;
 }
 
 impl Body {

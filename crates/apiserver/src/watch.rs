@@ -19,7 +19,7 @@ use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use self::batches::Batches;
-use crate::body::{Body, Frames};
+use crate::body::{Body, Frames, Upcoming};
 use crate::catalog::Resource;
 use crate::filter::Filter;
 use crate::flow::{StreamSeat, Watched};
@@ -457,6 +457,10 @@ impl Frames for Watching {
             }
         }
         Poll::Ready(None)
+    }
+
+    fn upcoming(&self) -> Upcoming {
+        Upcoming::default()
     }
 }
 

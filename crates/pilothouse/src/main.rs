@@ -70,6 +70,10 @@ and in another terminal:
   pilothouse kubeconfig --merge
   kubectl get namespaces";
 
+/// What recurses goes no deeper than the limits of the parsers. A debug build takes more than the usual 2 MiB for that;
+/// what is not used is never in memory.
+const STACK: usize = 16 << 20;
+
 fn main() -> ExitCode {
     if let Some(done) = build::as_kustomize() {
         return done;
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         command => command,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .thread_stack_size(STACK)
         .enable_all()
         .build()
     {

@@ -136,6 +136,8 @@ fn run<F: Future<Output = Backing>>(
 ) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        // As the program has it.
+        .thread_stack_size(16 << 20)
         .enable_all()
         .build()
         .expect("make a runtime");

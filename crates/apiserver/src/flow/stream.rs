@@ -14,7 +14,7 @@ use flowcontrol::Nanos;
 use super::Shared;
 use super::level::Entry;
 use super::seat::{Arriving, FlowSeat, Outcome};
-use crate::body::{Body, Frames};
+use crate::body::{Body, Frames, Upcoming};
 
 /// A client that has taken nothing for so long holds no seats.
 const STALLED: Nanos = 1_000_000_000;
@@ -168,5 +168,9 @@ impl Frames for Seated {
             self.seat = None;
         }
         next
+    }
+
+    fn upcoming(&self) -> Upcoming {
+        self.frames.upcoming()
     }
 }

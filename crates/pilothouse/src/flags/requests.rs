@@ -15,10 +15,10 @@ pub(crate) struct Requests {
     #[arg(long, value_name = "BOOL", default_value = "true", default_missing_value = "true",
         num_args = 0..=1, require_equals = true, action = ArgAction::Set, value_parser = value::boolean)]
     enable_priority_and_fairness: bool,
-    /// Reading requests at a time, watches aside; with priority and fairness, seats for all. 0 for no limit without it
+    /// Read requests at a time, without watches; with priority and fairness, a part of its seats
     #[arg(long, value_name = "N", default_value_t = 400)]
     max_requests_inflight: usize,
-    /// Writing requests at a time; with priority and fairness, more seats for all. 0 for no limit without it
+    /// Mutating requests at a time; with priority and fairness, the other part of its seats
     #[arg(long, value_name = "N", default_value_t = 200)]
     max_mutating_requests_inflight: usize,
     /// What a request may take, its response included, if it is not a watch
@@ -33,7 +33,7 @@ pub(crate) struct Requests {
     /// Bytes of unread responses of one user, from which on the user's requests are refused
     #[arg(long, value_name = "BYTES", default_value_t = UnreadLimits::default().per_user)]
     max_unread_response_bytes_per_user: usize,
-    /// Bytes of unread responses of all users, from which on requests of users with many are refused
+    /// Bytes of unread responses of all users, from which on users who hold many are refused
     #[arg(long, value_name = "BYTES", default_value_t = UnreadLimits::default().total)]
     max_unread_response_bytes: usize,
     /// How long events are kept

@@ -5,7 +5,6 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
 use json::{Value, json};
-use requires::requires;
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::small_disk::SmallDisk;
 
@@ -88,7 +87,7 @@ fn readiness(server: &Server) -> (u16, String, String) {
     (admin.code, anonymous.body, admin.body)
 }
 
-#[requires(mount_namespace)]
+#[testkit::requires(mount_namespace)]
 #[test]
 fn reads_go_on_over_restarts_and_the_reason_is_told() {
     let disk = SmallDisk::mount(40 << 20);

@@ -11,7 +11,7 @@ use meta::Status;
 use telemetry::trace::Carried;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::aside::aside;
+use crate::blocking::blocking;
 use crate::pipeline::Api;
 
 /// The webhook of a definition.
@@ -59,7 +59,7 @@ impl Webhook {
             // Nobody waits any more: the server is gone.
             let _ = sender.send((made, trace));
         });
-        let (made, trace) = aside(|| receiver.recv()).map_err(|_| stopped())?;
+        let (made, trace) = blocking(|| receiver.recv()).map_err(|_| stopped())?;
         trace.put_back();
         let made = made.ok_or_else(stopped)?.map_err(Status::internal)?;
         *object = made.into_iter().next().ok_or_else(stopped)?;

@@ -7,10 +7,10 @@ mod level;
 mod objects;
 mod seat;
 mod series;
-mod slow_body;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod unseated;
 mod watched;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -31,8 +31,8 @@ pub(crate) use level::Entry;
 pub(crate) use objects::Changed;
 pub(crate) use seat::{Arriving, FlowSeat, Outcome};
 pub(crate) use series::Meters;
-pub(crate) use slow_body::SlowBody;
 pub(crate) use stream::StreamSeat;
+pub(crate) use unseated::Unseated;
 pub(crate) use watched::Watched;
 
 use estimate::ObjectSizes;

@@ -32,12 +32,19 @@ pub(crate) fn negotiate(request: &HeaderMap, response: &mut Response<Body>) {
     }
     let body = std::mem::replace(response.body_mut(), Body::empty());
     *response.body_mut() = match body {
-        Body::Full(bytes) => {
+        Body::Full(mut bytes) => Body::chunks(held(bytes.len()), |out| async move {
             let mut encoder = Encoder::new();
-            let mut out = encoder.push(&bytes);
-            out.extend(encoder.finish());
-            out.into()
-        }
+            while !bytes.is_empty() {
+                let piece = bytes.split_to(PIECE.min(bytes.len()));
+                let packed = encoder.push(&piece);
+                if packed.is_empty() {
+                    tokio::task::yield_now().await;
+                } else {
+                    out.send_before(packed.into(), held(bytes.len())).await;
+                }
+            }
+            out.send(encoder.finish().into()).await;
+        }),
         Body::Chunks(mut frames) => Body::chunks(with_state(frames.upcoming()), |out| async move {
             let mut encoder = Encoder::new();
             while let Some(frame) = poll_fn(|context| frames.as_mut().poll_next(context)).await {
@@ -73,6 +80,17 @@ pub(crate) fn mark(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+}
+
+/// So much is compressed at a time: others on the same thread wait that long.
+const PIECE: usize = 32 << 10;
+
+/// Of an answer that is there, of which so many bytes are left.
+fn held(left: usize) -> Upcoming {
+    Upcoming {
+        next: PIECE,
+        held: left + STATE,
+    }
 }
 
 /// What an encoder takes of memory, about.

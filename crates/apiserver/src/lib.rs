@@ -4,8 +4,8 @@
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 
 pub mod allocate;
-mod aside;
 pub mod authenticate;
+mod blocking;
 pub mod body;
 pub mod catalog;
 mod clock;
@@ -14,6 +14,7 @@ mod convert;
 pub mod converter;
 #[cfg(test)]
 mod cost;
+mod cpu_slots;
 pub mod custom;
 mod debug_flags;
 mod debug_traces;

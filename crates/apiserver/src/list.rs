@@ -5,7 +5,7 @@ mod frame;
 mod share;
 mod writer;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use http::Response;
 use json::Object;
@@ -13,12 +13,11 @@ use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Revision, Snapshot};
 use telemetry::trace;
-use tokio::sync::Semaphore;
 
 use self::share::Identity;
-use crate::aside::aside;
 use crate::body::Body;
 use crate::catalog::Resource;
+use crate::cpu_slots::HEAVY;
 use crate::filter::Filter;
 use crate::metrics::Listing;
 use crate::negotiate::{Accepted, Format};
@@ -29,11 +28,8 @@ use crate::{convert, object, respond, table, traced};
 
 /// Takes some milliseconds to read and to write.
 const LARGE: usize = 256 << 10;
-/// For large lists that are not spliced from stored bytes: to begin one takes a thread for a while.
-static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
-    let threads = std::thread::available_parallelism();
-    Semaphore::new(threads.map_or(4, |it| 2 * it.get()))
-});
+/// To look whether a selector takes an entry costs as much as reading this many bytes of an object.
+const LOOK: usize = HEAVY / STEP;
 /// Entries taken from the snapshot at a time.
 const STEP: usize = 256;
 
@@ -88,6 +84,10 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         let body = traced::serialize(|| Ok(list.behind(first, part)))?;
         return Ok(respond::ok(content_type, body));
     }
+    if !list.filter.is_empty() {
+        let count = list.snapshot.count(&list.range);
+        ask.heavy(api, count.saturating_mul(LOOK)).await?;
+    }
     let mut page = list.page();
     traced::listed(page.entries.as_ref().map(Vec::len));
     drop(storage);
@@ -96,8 +96,8 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     let body = if is_plain || !list.is_large(&page) {
         traced::serialize(|| list.written(page, shared))?
     } else {
-        let _turn = TURNS.acquire().await.map_err(Status::internal)?;
-        traced::serialize(|| aside(|| list.written_aside(page, &api.held)))?
+        ask.heavy(api, LARGE).await?;
+        traced::serialize(|| list.written_in_pieces(page, &api.held))?
     };
     Ok(respond::ok(content_type, body))
 }

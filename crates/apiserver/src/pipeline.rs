@@ -16,7 +16,9 @@ use meta::Status;
 
 use crate::body::Body;
 use crate::catalog::Resource;
+use crate::cpu_slots::{self, Offload};
 use crate::delivery::{self, Answer, Described};
+use crate::flow::Unseated;
 use crate::gate::{self, SeatSlot};
 use crate::incoming::RequestBody;
 use crate::metrics::Tally;
@@ -290,10 +292,11 @@ impl Api {
         if tally.deprecated && tally.series.is_some() {
             self.metrics.requests.deprecated(ask);
         }
+        let work = pin!(verbs::answer(self, ask, body));
+        let work = Offload::new(&self.cpu_slots, work);
         let mut response = match ask.deadline {
-            None => verbs::answer(self, ask, body).await,
+            None => work.await,
             Some(deadline) => {
-                let work = verbs::answer(self, ask, body);
                 let answered = tokio::time::timeout_at(deadline.into(), work);
                 answered.await.unwrap_or_else(|_| {
                     self.metrics.requests.timed_out(ask);
@@ -468,6 +471,14 @@ impl Ask<'_> {
             return resource.key(&info.namespace, &info.name);
         }
         resource.range(&info.namespace)
+    }
+
+    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
+    pub(crate) async fn heavy(&self, api: &Api, bytes: usize) -> Result<(), Status> {
+        if !cpu_slots::is_heavy(bytes) {
+            return Ok(());
+        }
+        Box::pin(async { Unseated::new(api, self).heavy(0).await }).await
     }
 
     /// The same request, to be changed.

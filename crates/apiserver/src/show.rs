@@ -29,7 +29,7 @@ impl<'a> Show<'a> {
 
     /// Whether stored bytes go out as they are. What was stored before another version became the one to store has
     /// another head; what was stored before its schema changed may lack defaults.
-    fn is_spliced(&self, bytes: &[u8], revision: Revision) -> bool {
+    pub(crate) fn is_spliced(&self, bytes: &[u8], revision: Revision) -> bool {
         let custom = self.resource.custom.as_ref();
         custom.is_none_or(|it| it.schema.is_none() || revision > it.since)
             && self.accepted.format == Format::Json

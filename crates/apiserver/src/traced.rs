@@ -13,7 +13,7 @@ use telemetry::trace::{self, Incoming, Role, Scope, Span, Tick, Tracer, Trust};
 
 use crate::body::Body;
 use crate::catalog::Resource;
-use crate::flow::SlowBody;
+use crate::flow::Unseated;
 use crate::incoming::RequestBody;
 use crate::pipeline::{Api, Ask};
 use crate::request::Verb;
@@ -134,10 +134,12 @@ pub(crate) fn listed(count: Option<usize>) {
 
 /// The body of a request that is read whole.
 pub(crate) async fn body(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Bytes, Status> {
-    let mut slow = SlowBody::new(api, ask);
+    let mut unseated = Unseated::new(api, ask);
     let limit = api.settings.max_body_bytes;
-    let read = body.read_with(limit, |received| slow.waits(received)).await;
-    let seated = slow.received().await;
+    let read = body.read_with(limit, |received| unseated.waits(received));
+    let read = read.await;
+    let length = read.as_ref().map_or(0, Bytes::len);
+    let seated = unseated.received(length).await;
     let read = read.and_then(|bytes| seated.map(|()| bytes));
     match &read {
         Ok(bytes) => {

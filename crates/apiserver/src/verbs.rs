@@ -219,6 +219,9 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let show = Show::new(&ask.resource, accepted, include);
+    if !show.is_spliced(&entry.value, entry.modified) {
+        ask.heavy(api, entry.value.len()).await?;
+    }
     let body = traced::serialize(|| show.one(entry))?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }

@@ -30,6 +30,9 @@ use crate::{convert, failure, object, respond, table, traced};
 
 /// Events are sent together as long as they fit.
 const FRAME: usize = 64 << 10;
+/// Entries of the first state that are looked at in one go, and how many such pages before others get their turn.
+const PAGE: usize = 128;
+const PAGES: usize = 8;
 /// How often an idle watch tells how far it is, if the client asked for it.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
@@ -195,10 +198,13 @@ impl Stream {
         let Some(mut initial) = self.initial.take() else {
             return;
         };
-        while out.len() < FRAME {
+        for _ in 0..PAGES {
+            if out.len() >= FRAME {
+                break;
+            }
             let page = initial
                 .snapshot
-                .page(&initial.range, initial.after.as_deref(), 128);
+                .page(&initial.range, initial.after.as_deref(), PAGE);
             let Some(last) = page.entries.last() else {
                 if initial.mark && self.bookmarks {
                     self.push_bookmark(out, initial.snapshot.revision(), true);
@@ -454,6 +460,11 @@ impl Frames for Watching {
             }
             if let Some(frame) = frame.finish() {
                 return Poll::Ready(Some(frame));
+            }
+            if self.stream.initial.is_some() {
+                // A selector took none of many: the search goes on after others.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
             }
         }
         Poll::Ready(None)

@@ -112,6 +112,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             }
             "--short" => arguments.scale = Scale::Short,
             "--list" => arguments.list = true,
+            "-h" | "--help" => {
+                print!("{HELP}");
+                std::process::exit(0);
+            }
             other => return Err(format!("{other} is not known")),
         }
     }

@@ -230,12 +230,22 @@ impl<W> QueueSet<W> {
             self.totals.rejected += 1;
             return Started::Rejected(Rejection::ConcurrencyLimit);
         }
+        Started::Executing(self.execute(work, schema, data, now))
+    }
+
+    /// A request that has given its seats back goes on, whoever has them now: few may do so at a time.
+    pub fn resume(&mut self, work: WorkEstimate, schema: usize, data: W, now: Nanos) -> Ticket {
+        self.sync(now);
+        self.execute(work, schema, data, now)
+    }
+
+    fn execute(&mut self, work: WorkEstimate, schema: usize, data: W, now: Nanos) -> Ticket {
         let mut request = Request::new(work, None, schema, data, self.current_r, now);
         request.state = State::Executing;
         self.occupy(schema, work.max_seats());
         let ticket = self.requests.insert(request);
         self.observe(now);
-        Started::Executing(ticket)
+        ticket
     }
 
     /// What a request that waits, or has been dispatched, carries.

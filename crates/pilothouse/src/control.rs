@@ -3,13 +3,14 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use store::Store;
-use tokio::net::UnixListener;
+use tokio::runtime::Handle;
 
 /// Whoever asks must say what within this time, and take the answer at some pace.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,37 +23,33 @@ pub(crate) fn listen(socket: &Path, store: Store) -> io::Result<()> {
     }
     let listener = UnixListener::bind(socket)?;
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let store = store.clone();
-            tokio::spawn(async move {
-                // Whoever asked is gone: there is nobody to tell.
-                let _ = answer(stream, store).await;
-            });
-        }
-    });
+    // Threads of its own: an owner who looks what is wrong gets an answer however busy the server is.
+    let runtime = Handle::current();
+    thread::Builder::new()
+        .name("control".to_owned())
+        .spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                let (store, runtime) = (store.clone(), runtime.clone());
+                let answering = thread::Builder::new().name("control-answer".to_owned());
+                // Whoever asked is gone, or there is no thread to be had: there is nobody to tell.
+                let _ = answering.spawn(move || answer(stream, &store, &runtime));
+            }
+        })?;
     Ok(())
 }
 
-async fn answer(stream: tokio::net::UnixStream, store: Store) -> anyhow::Result<()> {
-    let stream = stream.into_std()?;
-    stream.set_nonblocking(false)?;
+fn answer(mut stream: UnixStream, store: &Store, runtime: &Handle) -> anyhow::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
     let reader = stream.try_clone()?;
-    let request = tokio::task::spawn_blocking(move || {
-        let mut line = String::new();
-        BufReader::new(reader.take(256))
-            .read_line(&mut line)
-            .map(|_| line)
-    });
-    let mut stream = stream;
-    match request.await??.trim() {
+    BufReader::new(reader.take(256)).read_line(&mut line)?;
+    match line.trim() {
         "backup" => {
             stream.write_all(b"ok\n")?;
-            store.backup(stream).await?;
+            runtime.block_on(store.backup(stream))?;
         }
-        "stats" => write!(stream, "ok\n{}", describe(&store))?,
+        "stats" => write!(stream, "ok\n{}", describe(store))?,
         other => writeln!(stream, "error: unknown request {other:?}")?,
     }
     Ok(())

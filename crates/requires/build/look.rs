@@ -107,13 +107,35 @@ pub(crate) fn file(variable_name: &str, beside: &str) -> Outcome {
     Err(format!("needs ../{beside} beside the repository{or}"))
 }
 
+/// A file system that can be mounted for all to see, as the attack on a full disk does.
+pub(crate) fn mount(how: &str) -> Outcome {
+    program("mount", how)?;
+    program("umount", how)?;
+    let place = env::temp_dir().join(format!("requires-mount-{}", std::process::id()));
+    fs::create_dir_all(&place).map_err(|error| format!("needs a temporary directory: {error}"))?;
+    let mut mount = Command::new("mount");
+    mount
+        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+        .arg(&place);
+    let mounted = output(&mut mount).is_some();
+    if mounted {
+        let _ = output(Command::new("umount").arg("-l").arg(&place));
+    }
+    let _ = fs::remove_dir(&place);
+    mounted
+        .then_some(())
+        .ok_or_else(|| "needs the right to mount a file system (root)".to_owned())
+}
+
 /// A file system that can be mounted in a namespace of its own, as testkit's `SmallDisk` does.
 pub(crate) fn mount_namespace(how: &str) -> Outcome {
     program("unshare", how)?;
     program("nsenter", how)?;
     let mut command = Command::new("unshare");
     let mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/tmp"];
-    command.args(["--user", "--map-root-user", "--mount"]).args(mount);
+    command
+        .args(["--user", "--map-root-user", "--mount"])
+        .args(mount);
     output(&mut command)
         .map(drop)
         .ok_or_else(|| "needs user namespaces in which a file system can be mounted".to_owned())

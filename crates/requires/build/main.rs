@@ -69,7 +69,11 @@ fn main() {
             ),
         ),
         ("own_address", address()),
-        ("mount_namespace", look::mount_namespace(&debian("util-linux"))),
+        ("mount", look::mount(&debian("mount"))),
+        (
+            "mount_namespace",
+            look::mount_namespace(&debian("util-linux")),
+        ),
     ];
     let facts: Vec<_> = facts
         .into_iter()

@@ -19,7 +19,7 @@ use crate::negotiate::Format;
 const ITEMS: usize = 120;
 const FEWEST: usize = 40;
 const LARGEST: usize = 150 << 10;
-const NOW: &str = "2026-01-02T03:04:05Z";
+pub(super) const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// Kinds are shared out, so that two run at once.
 fn every(part: usize) {
@@ -57,7 +57,7 @@ fn other_lists_and_maps_of_kinds() {
 }
 
 /// One version is enough: others are looked at by conversion.
-struct One<'a>(&'a Schema);
+pub(super) struct One<'a>(pub(super) &'a Schema);
 
 impl Versions for One<'_> {
     fn convert(&self, object: &Value, _: &str) -> Result<Value, Unconverted> {

@@ -1,9 +1,12 @@
 //! Definitions, and objects of their kinds.
 
 use json::{Object, Value, json};
+use merge::Context;
+use merge::typed::Type;
 use meta::field::Path;
 use schema::structural;
 
+use super::builtin::{NOW, One};
 use super::measure::{Report, TIMES};
 
 const SMALL: usize = 250;
@@ -249,12 +252,32 @@ fn objects() {
             let kind = meta::gvk::GroupKind::new("example.com", "Widget");
             drop(meta::Status::invalid(&kind, "a", &errors));
         });
+        step("track and apply", &|schema, object, old| {
+            let versions = One(schema);
+            let context = Context {
+                schema: Type::of(schema.place()),
+                api_version: "example.com/v1",
+                kind: "Widget",
+                subresource: "",
+                custom: true,
+                versions: &versions,
+                live: Some(old),
+            };
+            let mut new = object.clone();
+            if let Some(fields) = new.as_object_mut() {
+                fields.insert("apiVersion", "example.com/v1");
+                fields.insert("kind", "Widget");
+            }
+            let _ = merge::update(&context, &mut new.clone(), "one", NOW);
+            let applied = merge::apply(&context, &new, "two", false, NOW);
+            drop(applied.map_err(crate::managed::refused));
+        });
         step("validate an update", &|schema, object, old| {
             drop(structural::validate_update(schema.place(), object, old));
             drop(structural::validate_update(schema.place(), object, object));
         });
     }
-    report.judge(39);
+    report.judge(52);
 }
 
 /// An object of nothing has no keys to look for.

@@ -117,6 +117,21 @@ impl Entry {
         }
     }
 
+    /// Takes the seats again that [`FlowSeat::give_back`] gave back, also if others have them now.
+    pub(crate) fn resume(self: &Arc<Self>, arriving: Arriving) -> FlowSeat {
+        let (reads, is_watch) = (arriving.reads, arriving.is_watch);
+        let work = arriving.work;
+        let (ticket, now) = self.level.change(|queues, now, _| {
+            let carried = Carried {
+                waker: None,
+                entry: self.clone(),
+                arriving,
+            };
+            (queues.resume(work, self.number, carried, now), now)
+        });
+        self.seated(Held::Limited(ticket), reads, is_watch, now)
+    }
+
     fn seated(self: &Arc<Self>, held: Held, reads: bool, is_watch: bool, since: Nanos) -> FlowSeat {
         self.series().dispatched.inc();
         self.level.shared.meters.executing(reads).add(since);

@@ -74,6 +74,20 @@ impl SeatSlot {
         Ok(())
     }
 
+    /// Goes on at once, also if others have it now: for the few that have a CPU slot.
+    pub(crate) fn resume(&self) {
+        let mut held = self.held();
+        let now = match std::mem::replace(&mut *held, Held::Nothing) {
+            Held::NoSeat(entry, arriving) => Held::Seat(entry.resume(arriving)),
+            Held::NoPlace(room) => match room.clone().try_acquire_owned() {
+                Ok(place) => Held::Place(place),
+                Err(_) => Held::NoPlace(room),
+            },
+            other => other,
+        };
+        *held = now;
+    }
+
     /// For an answer that goes on after its head.
     pub(crate) fn take_for_stream(&self, flow: Option<&Arc<FlowControl>>) -> Option<StreamSeat> {
         let flow = flow?;

@@ -12,6 +12,9 @@ use super::share::{Identity, Part, Place};
 use super::{List, Page, STEP, frame};
 use crate::body::{Body, Upcoming};
 
+/// How many entries are looked at for one piece of a list with selectors.
+const LOOKS: usize = 4 * STEP;
+
 impl List {
     /// All that is a part of the list, whether it was found before or not.
     pub(super) fn taken(&self, found: Option<Vec<Arc<Entry>>>) -> Vec<Arc<Entry>> {
@@ -46,7 +49,11 @@ impl List {
 
     /// In pieces, whatever it is. Protobuf begins with the length of the whole: all pieces are kept as long as there is
     /// room for them among those that others have not taken yet, else they are made twice.
-    pub(super) fn written_aside(self, page: Page, held: &Arc<Semaphore>) -> Result<Body, Status> {
+    pub(super) fn written_in_pieces(
+        self,
+        page: Page,
+        held: &Arc<Semaphore>,
+    ) -> Result<Body, Status> {
         let form = Form::of(self.accepted);
         if !matches!(form, Form::Protobuf) {
             let around = form.around(&self, page.metadata.clone())?;
@@ -162,13 +169,42 @@ impl Entries {
                 self.taken += 1;
                 return found;
             }
-            let step = STEP.min(self.left);
-            let page = list.snapshot.page(&list.range, self.after.as_deref(), step);
-            self.left -= page.entries.len();
-            self.after = Some(page.entries.last()?.key.to_vec());
-            self.seen += page.entries.len();
-            self.step = page.entries.into_iter();
+            if !self.load(list) {
+                return None;
+            }
         }
+    }
+
+    /// Looks for the next entry that a selector takes in the next few. True if it is found, or there is none.
+    fn seek(&mut self, list: &List) -> bool {
+        if self.is_found || list.filter.is_empty() || self.next.is_some() {
+            return true;
+        }
+        self.next = self.step.find(|it| list.filter.takes(&list.resource, it));
+        if self.next.is_some() {
+            self.taken += 1;
+            return true;
+        }
+        !self.load(list)
+    }
+
+    /// Takes the next entries from the snapshot, if there are any.
+    fn load(&mut self, list: &List) -> bool {
+        let step = STEP.min(self.left);
+        let page = list.snapshot.page(&list.range, self.after.as_deref(), step);
+        let Some(last) = page.entries.last() else {
+            return false;
+        };
+        self.after = Some(last.key.to_vec());
+        self.left -= page.entries.len();
+        self.seen += page.entries.len();
+        self.step = page.entries.into_iter();
+        true
+    }
+
+    /// How many were looked at for this piece because of selectors.
+    fn looks(&self, list: &List) -> usize {
+        if list.filter.is_empty() { 0 } else { self.seen }
     }
 
     /// Says how many were taken since. Those of a page are told of when they are found.
@@ -259,7 +295,13 @@ impl Writer {
         };
         Body::chunks(upcoming, |out| async move {
             out.send_before(first, self.upcoming()).await;
-            while let Some(frame) = self.frame() {
+            loop {
+                while !self.entries.seek(&self.list) {
+                    tokio::task::yield_now().await;
+                }
+                let Some(frame) = self.frame() else {
+                    return;
+                };
                 out.send_before(frame, self.upcoming()).await;
             }
         })
@@ -283,7 +325,13 @@ impl Writer {
             self.out = frame::next();
         }
         // The answer has begun: an object that cannot be read is left out, as nothing else can be said now.
-        while self.out.len() < frame::SIZE && !self.is_large_next() && self.add().unwrap_or(true) {}
+        // The first piece is made in a CPU slot if that takes long; the others on a worker, which others need, too.
+        let most = if number == 0 { usize::MAX } else { LOOKS };
+        while self.out.len() < frame::SIZE
+            && self.entries.looks(&self.list) < most
+            && !self.is_large_next()
+            && self.add().unwrap_or(true)
+        {}
         let objects = std::mem::take(&mut self.found) + self.entries.count(&self.list);
         if let Some(last) = self.last.take() {
             self.place.after = Some(last.key.to_vec());

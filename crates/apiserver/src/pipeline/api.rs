@@ -19,6 +19,7 @@ use super::Caller;
 use crate::allocate::ServiceRanges;
 use crate::authenticate::Authentication;
 use crate::catalog::Catalog;
+use crate::cpu_slots::CpuSlots;
 use crate::encoded::Encoded;
 use crate::follow::Followers;
 use crate::gate::Limiter;
@@ -63,6 +64,8 @@ pub struct Api {
     pub(crate) limiter: Limiter,
     /// Room for lists that are made as a whole until their clients have taken them, in KiB.
     pub(crate) held: Arc<Semaphore>,
+    /// For requests that need much CPU.
+    pub(crate) cpu_slots: Arc<CpuSlots>,
     /// Responses that clients have not read yet.
     pub(crate) unread: Arc<Unread>,
 }
@@ -178,6 +181,7 @@ impl Api {
             admission: parts.admission,
             documents: parts.documents,
             held: Arc::new(Semaphore::new(settings.max_held_list_bytes >> 10)),
+            cpu_slots: CpuSlots::new(),
             unread: Arc::new(Unread::new(settings.unread)),
             settings,
             stop,

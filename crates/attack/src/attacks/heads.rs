@@ -106,11 +106,22 @@ fn bare_line_feeds(field: &mut Field) -> io::Result<()> {
         "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: y\n\r\n",
         "GET /livez HTTP/1.1\nHost: localhost\r\n\r\n",
         "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: y\r\n\n",
-        "POST /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\n\r\n",
     ] {
         let codes = codes(&mallory, request.as_bytes())?;
         field.tried(1);
         if codes.first().is_some_and(|code| *code != 400) {
+            field.fault(format!("{codes:?} for {}", request.escape_debug()));
+        }
+    }
+    // The answer may come before the body is read; what stands behind such a body must not be taken for a request.
+    let next = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for path in ["/livez", "/api/v1/namespaces"] {
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\n\r\n{next}"
+        );
+        let codes = codes(&mallory, request.as_bytes())?;
+        field.tried(1);
+        if !matches!(codes[..], [] | [400 | 403]) {
             field.fault(format!("{codes:?} for {}", request.escape_debug()));
         }
     }

@@ -54,8 +54,9 @@ pub(super) const ALL: &[Attack] = &[
         about: "64 clients at once with the heaviest requests that are accepted",
         who: Who::Editor,
         bounds: Bounds {
-            memory_mib: 768,
+            memory_mib: 384,
             cpu: Duration::from_secs(60),
+            bystander: Duration::from_millis(20),
             ..USUAL
         },
         run: heavy_crowd,

@@ -60,7 +60,7 @@ fn fill(field: &Field) -> io::Result<()> {
 fn ask(client: &Client) -> io::Result<Stream> {
     let mut stream = client.connect()?;
     let head = format!(
-        "GET {MAPS} HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+        "GET {MAPS} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{}\r\n",
         client.authorization()
     );
     stream.write_all(head.as_bytes())?;

@@ -1,10 +1,11 @@
-//! Requests whose bodies take their time hold no seat meanwhile: one user's slow connections do not keep others waiting.
-//! Upstream's hold theirs until the body is there. What is received without a seat is bounded, by user and in all.
+//! Requests hold no seat while they wait for their bodies or for a CPU slot: one user's slow or heavy requests do not keep
+//! others waiting. Upstream's hold theirs. What is in memory without a seat is bounded, by user and in all.
 
 use std::time::{Duration, Instant};
 
 use meta::Status;
 
+use crate::cpu_slots;
 use crate::gate::SeatSlot;
 use crate::pipeline::{Api, Ask};
 
@@ -13,9 +14,9 @@ const OVERHEAD: usize = 16 << 10;
 /// A wait for a seat takes no more of the time that is left than one of so many parts, as upstream.
 const PART: u32 = 4;
 
-/// A body that is being received.
+/// A request that waits without a seat.
 #[derive(Debug)]
-pub(crate) struct SlowBody<'a> {
+pub(crate) struct Unseated<'a> {
     api: &'a Api,
     ask: &'a Ask<'a>,
     seat: &'a SeatSlot,
@@ -25,7 +26,7 @@ pub(crate) struct SlowBody<'a> {
     is_slow: bool,
 }
 
-impl<'a> SlowBody<'a> {
+impl<'a> Unseated<'a> {
     pub(crate) fn new(api: &'a Api, ask: &'a Ask<'a>) -> Self {
         Self {
             api,
@@ -71,8 +72,11 @@ impl<'a> SlowBody<'a> {
         Ok(())
     }
 
-    /// All of it is there: work on it needs a seat.
-    pub(crate) async fn received(&mut self) -> Result<(), Status> {
+    /// All of it is there: work on it needs a seat, and a CPU slot if it is large.
+    pub(crate) async fn received(&mut self, bytes: usize) -> Result<(), Status> {
+        if cpu_slots::is_heavy(bytes) {
+            return self.heavy(bytes).await;
+        }
         if !self.is_slow {
             return Ok(());
         }
@@ -87,9 +91,17 @@ impl<'a> SlowBody<'a> {
         }
         Ok(())
     }
+
+    /// Waits for a CPU slot, with so many bytes in hand.
+    pub(crate) async fn heavy(&mut self, held: usize) -> Result<(), Status> {
+        self.waits(held)?;
+        cpu_slots::enter(&self.ask.user.name, self.is_exempt).await;
+        self.seat.resume();
+        Ok(())
+    }
 }
 
-impl Drop for SlowBody<'_> {
+impl Drop for Unseated<'_> {
     fn drop(&mut self) {
         if let Some(flow) = self.api.limiter.flow()
             && self.charged > 0

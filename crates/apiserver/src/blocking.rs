@@ -2,11 +2,11 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Does it here and now, and lets other threads do what this one would have done next.
-pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
+/// Does it on this thread, and lets another thread take over what this worker would have done next.
+pub(crate) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|it| it.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        // There are no others.
+        // There is no other worker.
         _ => work(),
     }
 }

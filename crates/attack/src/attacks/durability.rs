@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use json::json;
 
@@ -25,6 +25,9 @@ pub(super) const ALL: &[Attack] = &[Attack {
     run: kill_during_writes,
 }];
 
+/// For a server that is slow to write.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 fn kill_during_writes(field: &mut Field) -> io::Result<()> {
     let own = tempfile::tempdir()?;
     // A server of its own: the other one has a bystander.
@@ -36,16 +39,23 @@ fn kill_during_writes(field: &mut Field) -> io::Result<()> {
     for round in 0..field.of(12, 2) {
         let acknowledged = Mutex::new(Vec::new());
         let alice = killed.alice();
-        let after = Duration::from_millis(50 + 37 * (u64::try_from(round).unwrap_or(0) % 10));
+        // Now sooner, now later.
+        let enough = 5 + 97 * (round % 10);
         thread::scope(|scope| {
             for writer in 0..8 {
                 let (alice, acknowledged) = (&alice, &acknowledged);
                 scope.spawn(move || write(alice, round, writer, acknowledged));
             }
-            thread::sleep(after);
+            let deadline = Instant::now() + PATIENCE;
+            while count(&acknowledged) < enough && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(1));
+            }
             killed.server.kill()
         })?;
         killed.restart()?;
+        if count(&acknowledged) < enough {
+            field.fault(format!("no {enough} writes within {PATIENCE:?}"));
+        }
         let acknowledged = acknowledged.into_inner().unwrap_or_default();
         let mut reader = Connection::new(killed.alice());
         field.tried(acknowledged.len());
@@ -61,6 +71,11 @@ fn kill_during_writes(field: &mut Field) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn count<T>(all: &Mutex<Vec<T>>) -> usize {
+    let all = all.lock();
+    all.unwrap_or_else(std::sync::PoisonError::into_inner).len()
 }
 
 /// Until the server is gone.

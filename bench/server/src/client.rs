@@ -1,6 +1,7 @@
 //! HTTP/2 over TLS with a client certificate. The generator shares the cores with what it measures, so it does as little
 //! as it can: answers are counted, not kept.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,13 +10,14 @@ use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::client::WantsClientCert;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
@@ -33,20 +35,22 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// With `ca.crt`, `admin.crt` and `admin.key` of a directory.
     pub(crate) fn new(address: SocketAddr, pki: &Path) -> Result<Self> {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(pki.join("ca.crt"))?)?;
         let certificate = CertificateDer::from_pem_file(pki.join("admin.crt"))?;
         let key = PrivateKeyDer::from_pem_file(pki.join("admin.key"))?;
-        let mut provider = aws_lc_rs::default_provider();
-        // One cipher for both sides, the first choice of Go's clients.
-        provider.cipher_suites = vec![aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256];
-        let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_root_certificates(roots)
-            .with_client_auth_cert(vec![certificate], key)?;
+        let config = trusting(&pki.join("ca.crt"))?.with_client_auth_cert(vec![certificate], key);
+        Ok(Self::with(address, config?))
+    }
+
+    /// For clients that show a token.
+    pub(crate) fn without_certificate(address: SocketAddr, authority: &Path) -> Result<Self> {
+        let config = trusting(authority)?.with_no_client_auth();
+        Ok(Self::with(address, config))
+    }
+
+    fn with(address: SocketAddr, mut config: ClientConfig) -> Self {
         config.alpn_protocols = vec![b"h2".to_vec()];
         let tls = TlsConnector::from(Arc::new(config));
-        Ok(Self { address, tls })
+        Self { address, tls }
     }
 
     pub(crate) fn uri(&self, path: &str) -> Result<Uri> {
@@ -55,6 +59,14 @@ impl Endpoint {
     }
 
     pub(crate) async fn connect(&self) -> Result<Client> {
+        Ok(Client(self.open().await?))
+    }
+
+    /// A connection for requests with bodies of some type.
+    pub(crate) async fn open<B>(&self) -> Result<SendRequest<B>>
+    where
+        B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
+    {
         let tcp = TcpStream::connect(self.address).await?;
         tcp.set_nodelay(true)?;
         let name = ServerName::IpAddress(self.address.ip().into());
@@ -66,7 +78,7 @@ impl Endpoint {
             .await?;
         // Its error is also that of the requests on it.
         tokio::spawn(connection);
-        Ok(Client(send))
+        Ok(send)
     }
 
     /// So many clients, on a few connections that they share.
@@ -85,6 +97,18 @@ impl Endpoint {
         }
         Ok(open.iter().cycle().take(count).cloned().collect())
     }
+}
+
+/// A client of the server that this authority vouches for.
+fn trusting(authority: &Path) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(authority)?)?;
+    let mut provider = aws_lc_rs::default_provider();
+    // One cipher for both sides, the first choice of Go's clients.
+    provider.cipher_suites = vec![aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256];
+    Ok(ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_root_certificates(roots))
 }
 
 #[derive(Clone)]

@@ -20,7 +20,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::process::Process;
+use crate::process::{Process, said};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const LISTENS: &str = "listens at ";
@@ -62,15 +62,6 @@ impl Collector {
         let count = count.context("the collector did not say what it took")?;
         count.parse().context("the collector's count")
     }
-}
-
-/// What follows `word` in the line that begins with it.
-fn said(log: &Path, word: &str) -> Result<Option<String>> {
-    let text = std::fs::read_to_string(log)?;
-    // A line that is not whole yet is none.
-    let mut lines = text.split_inclusive('\n');
-    let found = lines.find_map(|it| it.strip_prefix(word)?.strip_suffix('\n'));
-    Ok(found.map(str::to_owned))
 }
 
 /// The process itself, until it is told to end.
@@ -141,11 +132,7 @@ fn count(request: &[u8]) -> Result<u64> {
 }
 
 /// Each field of a number that has a length.
-fn each(
-    mut message: &[u8],
-    number: u64,
-    found: &mut dyn FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
+fn each(mut message: &[u8], number: u64, found: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     while message.has_remaining() {
         let key = varint(&mut message)?;
         let length = match key & 7 {

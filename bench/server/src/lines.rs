@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 
 use self::Row::{
-    Apply, Create, Custom, Delete, Etcd, Get, Growth, List, Memory, Patch, Start, Trace, Watch,
+    Apply, Create, Custom, Delete, Etcd, Flood, Get, Growth, List, Memory, Patch, Start, Trace,
+    Watch,
 };
 
 /// What `--only` chooses from.
@@ -28,6 +29,8 @@ pub(crate) enum Row {
     Etcd,
     /// What it costs to record every request
     Trace,
+    /// What one user notices of another's flood
+    Flood,
     /// What it costs to have many objects
     Growth,
 }
@@ -70,6 +73,8 @@ pub(crate) struct Line {
     pub(crate) against: &'static str,
     /// Whether there is something to hold it against.
     pub(crate) compared: bool,
+    /// It tells of the kube-apiserver alone.
+    pub(crate) of_peer: bool,
 }
 
 impl Line {
@@ -102,6 +107,7 @@ const fn bare(
         bar,
         against: PEER,
         compared: true,
+        of_peer: false,
     }
 }
 
@@ -133,6 +139,23 @@ const fn traced(
 ) -> Line {
     let mut line = bare(Trace, key, what, unit, bar);
     line.against = "not traced";
+    line
+}
+
+const fn flooded(key: &'static str, what: &'static str, bar: Option<Bar>) -> Line {
+    let mut line = bare(Flood, key, what, "ms", bar);
+    line.against = "quiet";
+    line
+}
+
+const fn of_peer(mut line: Line) -> Line {
+    line.of_peer = true;
+    line
+}
+
+const fn flood_figure(key: &'static str, what: &'static str, unit: &'static str) -> Line {
+    let mut line = alone(Flood, key, what, None);
+    line.unit = unit;
     line
 }
 
@@ -196,6 +219,14 @@ pub(crate) const LINES: &[Line] = &[
     traced("kept cpu", "CPU a GET, all of them kept by --debug-traces", "ms", None),
     alone(Trace, "kept lost", "spans lost of those that were to be kept, the worst round", None),
     traced("kept rate", "GET, 64 clients, all of them kept by --debug-traces", "/s", None),
+    flooded("flood p99", "GET p99 of another user during a flood", Some(Bar::AtMost(2.0))),
+    flooded("flood p50", "GET p50 of another user during a flood", None),
+    flood_figure("flood rate", "answers to the flood", "/s"),
+    flood_figure("flood rejected", "of them 429", ""),
+    of_peer(flooded("flood peer p99", "kube-apiserver: GET p99 of another user during a flood", None)),
+    of_peer(flooded("flood peer p50", "kube-apiserver: GET p50 of another user during a flood", None)),
+    of_peer(flood_figure("flood peer rate", "kube-apiserver: answers to the flood", "/s")),
+    of_peer(flood_figure("flood peer rejected", "kube-apiserver: of them 429", "")),
     grown("growth get", "CPU a GET at 100,000 objects"),
     grown("growth pages", "CPU a LIST limit=500 at 100,000 objects"),
     grown("growth create", "CPU a create at 100,000 objects"),

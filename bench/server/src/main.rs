@@ -10,6 +10,7 @@ mod certificates;
 mod client;
 mod collector;
 mod custom;
+mod flood;
 mod growth;
 mod lines;
 mod load;
@@ -58,6 +59,12 @@ fn run(args: Args) -> Result<bool> {
         runtime.block_on(collector::run())?;
         return Ok(true);
     }
+    if args.flood.is_given() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build()?;
+        runtime.block_on(flood::run(args.flood))?;
+        return Ok(true);
+    }
     let json = args.json;
     let plan = Plan::new(args)?;
     let dir = tempfile::Builder::new()
@@ -104,6 +111,9 @@ async fn measure(plan: &Plan, dir: &Path, sheet: &mut Sheet) -> Result<()> {
         }
         if plan.wants(Row::Trace) {
             trace::measure(plan, &dir.join("trace"), round, sheet).await?;
+        }
+        if plan.wants(Row::Flood) {
+            flood::measure(plan, &dir.join("flood"), round, sheet).await?;
         }
         if plan.wants(Row::Growth) {
             growth::measure(plan, &dir.join("growth"), sheet).await?;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
-use crate::lines::Row;
+use crate::flood::FloodArgs;
+use crate::lines::{Line, Row};
 use crate::server::Program;
 
 #[derive(Debug, Parser)]
@@ -51,6 +52,8 @@ pub(crate) struct Args {
     /// Be the collector of the row `trace`: the bench starts itself so
     #[arg(long, hide = true)]
     pub(crate) collector: bool,
+    #[command(flatten)]
+    pub(crate) flood: FloodArgs,
 }
 
 /// What every phase needs to know.
@@ -111,9 +114,15 @@ impl Plan {
         self.can(row) && (self.only.is_empty() || self.only.contains(&row))
     }
 
+    /// Whether a line of the report is wanted: some tell of a kube-apiserver.
+    pub(crate) fn wants_line(&self, line: &Line) -> bool {
+        let has_peer = matches!(self.peer, Some(Peer::Kubernetes(_)));
+        self.wants(line.row) && (has_peer || !line.of_peer)
+    }
+
     /// Whether figures of a row are held against bars: those that compare with a peer only if it is there.
     pub(crate) fn judges(&self, row: Row) -> bool {
-        let is_alone = matches!(row, Row::Trace | Row::Growth);
+        let is_alone = matches!(row, Row::Trace | Row::Growth | Row::Flood);
         (self.peer.is_some() || is_alone) && !self.quick
     }
 
@@ -122,7 +131,7 @@ impl Plan {
     pub(crate) fn can(&self, row: Row) -> bool {
         match row {
             Row::Etcd => self.etcd.is_some(),
-            Row::Trace | Row::Growth => !matches!(self.peer, Some(Peer::Baseline(_))),
+            Row::Trace | Row::Growth | Row::Flood => !matches!(self.peer, Some(Peer::Baseline(_))),
             _ => true,
         }
     }

@@ -85,6 +85,15 @@ impl Drop for Process {
     }
 }
 
+/// What follows `word` in the line of a process that begins with it.
+pub(crate) fn said(log: &Path, word: &str) -> Result<Option<String>> {
+    let text = std::fs::read_to_string(log)?;
+    // A line that is not whole yet is none.
+    let mut lines = text.split_inclusive('\n');
+    let found = lines.find_map(|it| it.strip_prefix(word)?.strip_suffix('\n'));
+    Ok(found.map(str::to_owned))
+}
+
 /// The bench's own CPU seconds.
 pub(crate) fn own_cpu() -> Result<f64> {
     cpu("self")

@@ -18,7 +18,7 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub(crate) fn new(plan: &'a Plan, sheet: &'a Sheet) -> Result<Self> {
-        let wanted = |line: &&Line| plan.wants(line.row);
+        let wanted = |line: &&Line| plan.wants_line(line);
         let mut lines: Vec<_> = LINES.iter().filter(wanted).copied().collect();
         ensure!(!lines.is_empty(), "nothing to measure without peers");
         if matches!(plan.peer, Some(Peer::Baseline(_))) {

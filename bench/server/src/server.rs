@@ -58,6 +58,8 @@ impl Program {
 pub(crate) struct Server {
     pub(crate) program: Program,
     pub(crate) endpoint: Endpoint,
+    /// The certificate of the authority that vouches for it.
+    pub(crate) authority: PathBuf,
     /// From the start of its first process to the first `/readyz` that said ok.
     pub(crate) start: Duration,
     /// How many the bench has made.
@@ -119,6 +121,7 @@ impl Server {
         Ok(Self {
             program,
             endpoint,
+            authority: pki.join("ca.crt"),
             start,
             objects: 0,
             data: std::iter::once(data)

@@ -111,6 +111,7 @@ impl Api {
         tally.flow = Some(entry.clone());
         let target = (&parts.method, parts.uri.path_and_query());
         let arriving = flow.arriving(self, &entry, user, (info, query), target);
+        tally.work = Some(arriving.work);
         let reads = arriving.reads;
         let meters = &flow.shared.meters;
         let seat = match entry.start(arriving) {

@@ -136,7 +136,7 @@ impl Api {
             *response.body_mut() = Body::empty();
         }
         if let Some(noted) = noted {
-            noted.tell(caller, &parts, &response, trace.ids());
+            noted.tell(caller, &parts, &response, &tally, trace.ids());
         }
         let mut terms = tally.terms();
         if response.status() == StatusCode::GATEWAY_TIMEOUT {
@@ -213,6 +213,7 @@ impl Api {
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
         self.metrics.access.placed(tally.lap());
+        tally.seated();
         let _authorization = traced::station("authorization");
         if let Err(status) = self.allow_request(asked, tally).await {
             return Ok(forbidden(&status, &parts.headers, query));

@@ -10,6 +10,7 @@ use http::{Response, Uri};
 use telemetry::Ids;
 
 use crate::body::Body;
+use crate::metrics::Tally;
 use crate::pipeline::{AUDIT_ID, Caller};
 use crate::request::RequestInfo;
 use crate::respond::text;
@@ -40,6 +41,42 @@ pub struct Answered<'a> {
     pub ids: Option<Ids>,
     /// None for what controllers of this process ask.
     pub source: Option<SocketAddr>,
+    /// None for requests that API Priority and Fairness does not concern.
+    pub flow: Option<FlowFacts<'a>>,
+}
+
+/// What API Priority and Fairness made of a request: the `apf_*` fields of upstream's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowFacts<'a> {
+    pub priority_level: &'a str,
+    pub flow_schema: &'a str,
+    pub initial_seats: u32,
+    pub final_seats: u32,
+    pub additional_latency: Duration,
+    /// From its seat until the answer began; of a watch, its `apf_init_latency` as well. None if it was rejected.
+    pub execution_time: Option<Duration>,
+    pub is_watch: bool,
+}
+
+impl<'a> FlowFacts<'a> {
+    fn of(tally: &'a Tally, verb: Option<&str>) -> Option<Self> {
+        let (entry, work) = (tally.flow.as_deref()?, tally.work?);
+        let executed = |since| tally.started.nanos().saturating_sub(since);
+        Some(Self {
+            priority_level: truncated(&entry.level.name),
+            flow_schema: truncated(&entry.schema.name),
+            initial_seats: work.initial_seats,
+            final_seats: work.final_seats,
+            additional_latency: Duration::from_nanos(work.additional_latency),
+            execution_time: tally.seated.map(executed).map(Duration::from_nanos),
+            is_watch: verb == Some("watch"),
+        })
+    }
+}
+
+/// Upstream logs 64 bytes of a name at most.
+fn truncated(name: &str) -> &str {
+    name.get(..64).unwrap_or(name)
 }
 
 /// Gathers on the way what is told at the end.
@@ -73,6 +110,7 @@ impl Noted {
         caller: &Caller,
         parts: &Parts,
         response: &Response<Body>,
+        tally: &Tally,
         ids: Option<Ids>,
     ) {
         let verb = self.verb.filter(|it| !it.is_empty());
@@ -90,6 +128,7 @@ impl Noted {
                 Caller::Remote { peer, .. } => Some(peer.address),
                 Caller::Local(_) => None,
             },
+            flow: FlowFacts::of(tally, verb),
         });
     }
 }
@@ -146,6 +185,13 @@ pub(crate) fn show(path: &str, query: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_are_truncated_as_upstream_does() {
+        let name = "a".repeat(65);
+        assert_eq!(truncated(&name), &name[..64]);
+        assert_eq!(truncated("system"), "system");
+    }
 
     #[test]
     fn what_a_log_shows_of_a_uri() {

@@ -142,9 +142,10 @@ impl dyn Host + '_ {
         };
         let line = format!("{git} {}", step.join(" "));
         let done = self.run(&program).map_err(|error| match error {
-            Error::Timeout(_) => {
-                Error::Timeout(format!("hit {} timeout running '{line}'", shown(timeout)))
-            }
+            Error::Timeout(_) => Error::Timeout(format!(
+                "hit {} timeout running '{line}'",
+                meta::time::go_duration_string(timeout)
+            )),
             error => error,
         })?;
         if !done.success {
@@ -157,55 +158,5 @@ impl dyn Host + '_ {
             )));
         }
         Ok(done.output)
-    }
-}
-
-/// As Go shows a duration: `27s`, `1m30s`, `1.5ms`.
-fn shown(duration: Duration) -> String {
-    let nanos = duration.as_nanos();
-    let decimal = |unit: u128, name: &str| {
-        let (whole, rest) = (nanos / unit, nanos % unit);
-        let width = unit.ilog10() as usize;
-        let digits = format!("{whole}.{rest:0width$}");
-        let digits = digits.trim_end_matches('0').trim_end_matches('.');
-        format!("{digits}{name}")
-    };
-    let seconds = duration.as_secs();
-    match nanos {
-        0 => "0s".into(),
-        1..1_000 => format!("{nanos}ns"),
-        1_000..1_000_000 => decimal(1_000, "µs"),
-        1_000_000..1_000_000_000 => decimal(1_000_000, "ms"),
-        _ if seconds < 60 => decimal(1_000_000_000, "s"),
-        _ => {
-            let rest = Duration::new(seconds % 60, duration.subsec_nanos());
-            let rest = if rest < Duration::from_secs(1) && !rest.is_zero() {
-                format!("{}s", rest.as_secs_f64())
-            } else {
-                shown(rest)
-            };
-            match seconds / 3600 {
-                0 => format!("{}m{rest}", seconds / 60),
-                hours => format!("{hours}h{}m{rest}", seconds / 60 % 60),
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_duration_is_shown_as_go_shows_it() {
-        let nanos = |it| shown(Duration::from_nanos(it));
-        assert_eq!(nanos(0), "0s");
-        assert_eq!(nanos(1), "1ns");
-        assert_eq!(nanos(1_500), "1.5µs");
-        assert_eq!(nanos(20_000_000), "20ms");
-        assert_eq!(nanos(27_000_000_000), "27s");
-        assert_eq!(nanos(90_500_000_000), "1m30.5s");
-        assert_eq!(nanos(60_500_000_000), "1m0.5s");
-        assert_eq!(nanos(7_200_000_000_000), "2h0m0s");
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use duration::{age, human_duration, short_human_duration};
-pub use go_duration::{DurationError, parse_duration};
+pub use go_duration::{DurationError, go_duration_string, parse_duration};
 
 /// `metav1.Time` and `metav1.MicroTime`, which differ in how they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

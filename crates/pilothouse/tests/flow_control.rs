@@ -6,8 +6,14 @@ mod api;
 #[path = "hostile/client.rs"]
 #[allow(dead_code, reason = "each story uses its part")]
 mod client;
+#[path = "flow_control/metrics.rs"]
+mod metrics;
+#[path = "metrics/parse.rs"]
+mod parse;
 #[path = "flow_control/slow_bodies.rs"]
 mod slow_bodies;
+#[path = "metrics/upstream.rs"]
+mod upstream;
 
 use json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use flowcontrol::{QueueSet, RequestDump, Table};
 use http::Response;
-use meta::time::Time;
+use meta::time::{Time, go_duration_string};
 
 use super::FlowControl;
 use super::level::Level;
@@ -187,11 +187,11 @@ fn row(
         entry.schema.name.clone(),
         queue.to_string(),
         place.to_string(),
-        entry.distinguisher(user, &namespace).to_owned(),
+        entry.shown_distinguisher(user, &namespace).to_owned(),
         time(level.shared.at(request.arrived)),
         request.work.initial_seats.to_string(),
         request.work.final_seats.to_string(),
-        duration(request.work.additional_latency),
+        go_duration_string(Duration::from_nanos(request.work.additional_latency)),
         started,
     ];
     if details {
@@ -233,23 +233,6 @@ fn time(at: SystemTime) -> String {
     }
 }
 
-/// As Go writes a duration of less than a minute.
-fn duration(nanos: u64) -> String {
-    let took = Duration::from_nanos(nanos);
-    match nanos {
-        0 => "0s".to_owned(),
-        1..1_000 => format!("{nanos}ns"),
-        1_000..1_000_000 => format!("{}µs", short(took.as_secs_f64() * 1e6)),
-        1_000_000..1_000_000_000 => format!("{}ms", short(took.as_secs_f64() * 1e3)),
-        _ => format!("{}s", short(took.as_secs_f64())),
-    }
-}
-
-fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,15 +242,5 @@ mod tests {
         let at = SystemTime::UNIX_EPOCH + Duration::new(1_700_000_000, 120_000_000);
         assert_eq!(time(at), "2023-11-14T22:13:20.12Z");
         assert_eq!(time(SystemTime::UNIX_EPOCH), "1970-01-01T00:00:00Z");
-        let table = [
-            (0, "0s"),
-            (5_000_000, "5ms"),
-            (12_500_000, "12.5ms"),
-            (1_500, "1.5µs"),
-            (2_000_000_000, "2s"),
-        ];
-        for (nanos, text) in table {
-            assert_eq!(duration(nanos), text);
-        }
     }
 }

@@ -185,9 +185,22 @@ impl Entry {
         }
     }
 
+    /// The same for a dump: as upstream, empty where flows need not be told apart.
+    pub(super) fn shown_distinguisher<'a>(&self, user: &'a str, namespace: &'a str) -> &'a str {
+        if self.has_flows() {
+            self.distinguisher(user, namespace)
+        } else {
+            ""
+        }
+    }
+
+    fn has_flows(&self) -> bool {
+        self.level.queue_count.load(Ordering::Relaxed) >= 2
+    }
+
     /// What picks the queues of a flow.
     pub(super) fn hash(&self, user: &str, namespace: &str) -> u64 {
-        if self.level.queue_count.load(Ordering::Relaxed) < 2 {
+        if !self.has_flows() {
             return 0;
         }
         remembered(&self.schema.name, self.distinguisher(user, namespace))

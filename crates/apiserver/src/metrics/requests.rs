@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use auth::User;
+use flowcontrol::WorkEstimate;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use telemetry::Ids;
@@ -56,6 +57,10 @@ pub(crate) struct Tally {
     pub flow: Option<Arc<Entry>>,
     /// How long it waited in a queue, in nanoseconds.
     pub queued: u64,
+    /// What it was estimated to cost, if it belongs to a priority level.
+    pub work: Option<WorkEstimate>,
+    /// When its execution began, in nanoseconds since the start. None for a rejected request.
+    pub seated: Option<u64>,
 }
 
 impl Tally {
@@ -71,7 +76,14 @@ impl Tally {
             user: None,
             flow: None,
             queued: 0,
+            work: None,
+            seated: None,
         }
+    }
+
+    /// The request has its seat; [`Self::lap`] was called for it.
+    pub(crate) fn seated(&mut self) {
+        self.seated = Some(self.passed);
     }
 
     /// How the response is to be delivered.

@@ -65,6 +65,38 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     })
 }
 
+/// As Go's `Duration.String` writes it: `27s`, `1m30s`, `1.5ms`.
+pub fn go_duration_string(duration: Duration) -> String {
+    let nanos = duration.as_nanos();
+    let decimal = |unit: u128, name: &str| {
+        let (whole, rest) = (nanos / unit, nanos % unit);
+        let width = unit.ilog10() as usize;
+        let digits = format!("{whole}.{rest:0width$}");
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        format!("{digits}{name}")
+    };
+    let seconds = duration.as_secs();
+    match nanos {
+        0 => "0s".into(),
+        1..1_000 => format!("{nanos}ns"),
+        1_000..1_000_000 => decimal(1_000, "µs"),
+        1_000_000..1_000_000_000 => decimal(1_000_000, "ms"),
+        _ if seconds < 60 => decimal(1_000_000_000, "s"),
+        _ => {
+            let rest = Duration::new(seconds % 60, duration.subsec_nanos());
+            let rest = if rest < Duration::from_secs(1) && !rest.is_zero() {
+                format!("{}s", rest.as_secs_f64())
+            } else {
+                go_duration_string(rest)
+            };
+            match seconds / 3600 {
+                0 => format!("{}m{rest}", seconds / 60),
+                hours => format!("{hours}h{}m{rest}", seconds / 60 % 60),
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +130,18 @@ mod tests {
             let found = parse_duration(text).map_err(|it| it.to_string());
             assert_eq!(found, Err(want.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_duration_is_written_as_go_writes_it() {
+        let nanos = |it| go_duration_string(Duration::from_nanos(it));
+        assert_eq!(nanos(0), "0s");
+        assert_eq!(nanos(1), "1ns");
+        assert_eq!(nanos(1_500), "1.5µs");
+        assert_eq!(nanos(20_000_000), "20ms");
+        assert_eq!(nanos(27_000_000_000), "27s");
+        assert_eq!(nanos(90_500_000_000), "1m30.5s");
+        assert_eq!(nanos(60_500_000_000), "1m0.5s");
+        assert_eq!(nanos(7_200_000_000_000), "2h0m0s");
     }
 }

@@ -1,6 +1,6 @@
 //! What the server says of its work: a line per request from level 3 on, and what happens beside requests.
 
-use apiserver::request_log::{Answered, RequestLog};
+use apiserver::request_log::{Answered, FlowFacts, RequestLog};
 use clap::{Args, ValueEnum};
 use telemetry::logs::{self, Field, HTTPLOG, Record, Severity};
 
@@ -72,6 +72,9 @@ fn tell(request: &Answered<'_>) {
     if let Some(user) = request.impersonated {
         fields.push(("impersonatedUser", Field::Text(user)));
     }
+    if let Some(flow) = &request.flow {
+        push_flow(&mut fields, flow);
+    }
     fields.push(("resp", Field::Number(request.code.into())));
     logs::tell(&Record {
         target: &HTTPLOG,
@@ -82,4 +85,64 @@ fn tell(request: &Answered<'_>) {
         ids: request.ids,
         audit_id: request.audit_id,
     });
+}
+
+/// By the names that kube-apiserver's log has for them.
+fn push_flow<'a>(fields: &mut Vec<(&'static str, Field<'a>)>, flow: &FlowFacts<'a>) {
+    fields.extend([
+        ("apf_pl", Field::Text(flow.priority_level)),
+        ("apf_fs", Field::Text(flow.flow_schema)),
+        ("apf_iseats", Field::Number(flow.initial_seats.into())),
+        ("apf_fseats", Field::Number(flow.final_seats.into())),
+        (
+            "apf_additionalLatency",
+            Field::Took(flow.additional_latency),
+        ),
+    ]);
+    let Some(took) = flow.execution_time else {
+        return;
+    };
+    if flow.is_watch {
+        fields.push(("apf_init_latency", Field::Took(took)));
+    }
+    fields.push(("apf_execution_time", Field::Took(took)));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_rejected_request_has_no_execution_time() {
+        let names = |execution_time, is_watch| {
+            let mut fields = Vec::new();
+            push_flow(
+                &mut fields,
+                &FlowFacts {
+                    priority_level: "system",
+                    flow_schema: "system-nodes",
+                    initial_seats: 1,
+                    final_seats: 0,
+                    additional_latency: Duration::ZERO,
+                    execution_time,
+                    is_watch,
+                },
+            );
+            fields
+                .into_iter()
+                .skip(5)
+                .map(|it| it.0)
+                .collect::<Vec<_>>()
+        };
+        let took = Some(Duration::from_millis(1));
+        assert_eq!(names(None, false), [""; 0]);
+        assert_eq!(names(None, true), [""; 0]);
+        assert_eq!(names(took, false), ["apf_execution_time"]);
+        assert_eq!(
+            names(took, true),
+            ["apf_init_latency", "apf_execution_time"]
+        );
+    }
 }

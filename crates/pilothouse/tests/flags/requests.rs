@@ -245,3 +245,44 @@ fn metrics_are_protobuf_for_who_asks_for_it() {
     assert!(answer.body.contains("apiserver_request_duration_seconds"));
     assert!(!answer.body.contains("# HELP"));
 }
+
+/// The `apf_*` fields of kube-apiserver's log.
+#[test]
+fn the_log_tells_what_flow_control_made_of_a_request() {
+    let server = Program::serve(&["-v", "3"]);
+    let admin = server.admin();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .expect(201);
+    let token = admin
+        .post(&format!("{accounts}/robot/token"), &json!({}))
+        .expect(201)
+        .json();
+    let token = text(&token, &["status", "token"]).to_owned();
+    let robot = Client::new(&server.kubeconfig()).with_token(&token);
+    // The default objects are made after the server is ready.
+    let schemas = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/service-accounts";
+    until("the FlowSchema is there", || {
+        admin.get(schemas).body.contains("Dangling")
+    });
+    robot.get("/api/v1/namespaces/default/pods").expect(403);
+    admin
+        .get("/api/v1/namespaces/default/secrets?watch=true&timeoutSeconds=1")
+        .expect(200);
+    server.signal(Signal::TERM);
+    let (_, said, _place) = server.ended();
+    let line = |parts: &[&str]| {
+        let found = said
+            .lines()
+            .any(|line| parts.iter().all(|it| line.contains(it)));
+        assert!(found, "{parts:?}: {said}");
+    };
+    let estimate = r#"apf_iseats=1 apf_fseats=0 apf_additionalLatency="0s""#;
+    let executed = format!(
+        r#"apf_pl="workload-low" apf_fs="service-accounts" {estimate} apf_execution_time=""#
+    );
+    line(&[r#"verb="LIST""#, "resp=403", &executed]);
+    let begun = format!(r#"apf_pl="exempt" apf_fs="exempt" {estimate} apf_init_latency=""#);
+    line(&[r#"verb="WATCH""#, &begun, r#"" apf_execution_time=""#]);
+}

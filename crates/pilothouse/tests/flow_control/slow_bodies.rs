@@ -4,8 +4,8 @@ use std::io::{Read as _, Write as _};
 
 use json::{Value, json};
 
-use crate::MAPS;
 use crate::client::{Client, Stream, message, split};
+use crate::{MAPS, SCHEMAS, dangling, until};
 
 /// What everybody may ask, without any role.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -41,31 +41,91 @@ fn map(name: &str) -> Value {
     json!({"metadata": {"name": name}})
 }
 
-/// As many as all seats of the level that they belong to, and more than all writers that there might be without levels.
-#[tokio::test]
-async fn slow_bodies_of_one_user_keep_nobody_waiting() {
-    let client = Client::start().await;
-    client.grant("writer", &[("", "configmaps", "create")]);
-    let mut slow: Vec<_> = (0..240)
-        .filter_map(|_| begin(&client, "bob", REVIEWS, REVIEW.len()).ok())
+/// More than the priority level of both users has seats, and more than all writers that there may be without levels.
+const SLOW: usize = 240;
+const WRITES: usize = 20;
+
+/// Bob, who has no role, begins requests and sends no bodies. Meanwhile the administrator and alice write.
+fn write_beside_slow_bodies(client: &Client) -> Vec<Stream> {
+    let slow: Vec<_> = (0..SLOW)
+        .map(|number| {
+            let begun = begin(client, "bob", REVIEWS, REVIEW.len());
+            begun.unwrap_or_else(|answer| panic!("slow body {number}: {answer}"))
+        })
         .collect();
-    let (code, body) = client.post(&json::to_vec(&map("of-the-admin")));
-    assert_eq!(code, 201, "{body}");
-    let (code, body) = client.alice("POST", MAPS, &map("of-alice"));
-    assert_eq!(code, 201, "{body}");
+    for number in 0..WRITES {
+        let (code, body) = client.post(&json::to_vec(&map(&format!("of-the-admin-{number}"))));
+        assert_eq!(code, 201, "{body}");
+        let (code, body) = client.alice("POST", MAPS, &map(&format!("of-alice-{number}")));
+        assert_eq!(code, 201, "{body}");
+    }
     // Another slow one of somebody else is answered, too.
-    let alice = begin(&client, "alice", MAPS, json::to_vec(&map("slow")).len()).unwrap();
+    let alice = begin(client, "alice", MAPS, json::to_vec(&map("slow")).len()).unwrap();
     let (code, body) = finish(alice, &json::to_string(&map("slow")));
     assert_eq!(code, 201, "{body}");
-    // So are those that made up their mind.
-    assert_eq!(slow.len(), 240);
-    for _ in 0..3 {
-        let (code, body) = finish(slow.pop().unwrap(), REVIEW);
+    slow
+}
+
+/// So are those that made up their mind.
+fn finish_all(slow: Vec<Stream>) {
+    for stream in slow {
+        let (code, body) = finish(stream, REVIEW);
         assert_eq!(code, 201, "{body}");
     }
 }
 
-/// The same where only the number of requests is limited.
+/// The value of a series of the level that bob and alice belong to.
+fn figure(metrics: &str, name: &str, labels: &str) -> usize {
+    let flow = "flow_schema=\"global-default\",priority_level=\"global-default\"";
+    let series = format!(
+        "apiserver_flowcontrol_{name}{{{}}} ",
+        labels.replace("FLOW", flow)
+    );
+    let found = metrics.lines().find_map(|it| it.strip_prefix(&series));
+    let found = found.unwrap_or_else(|| panic!("{series} is not in\n{metrics}"));
+    found.parse().unwrap()
+}
+
+/// Nobody is rejected, nobody waits in a queue, and no seat is held.
+#[tokio::test]
+async fn slow_bodies_of_one_user_keep_nobody_waiting() {
+    let client = Client::start().await;
+    until(&client, &format!("{SCHEMAS}/global-default"), |it| {
+        dangling(it) == Some("False")
+    })
+    .await;
+    client.grant("writer", &[("", "configmaps", "create")]);
+    let slow = write_beside_slow_bodies(&client);
+    let metrics = client.get("/metrics").1;
+    let flow = |name| figure(&metrics, name, "FLOW");
+    assert!(flow("dispatched_requests_total") >= SLOW + WRITES);
+    assert_eq!(flow("current_executing_seats"), 0, "seats are held");
+    assert_eq!(flow("current_inqueue_requests"), 0, "requests wait");
+    let waited = "request_wait_duration_seconds";
+    let all = figure(
+        &metrics,
+        &format!("{waited}_count"),
+        "execute=\"true\",FLOW",
+    );
+    let at_once = figure(
+        &metrics,
+        &format!("{waited}_bucket"),
+        "execute=\"true\",FLOW,le=\"0\"",
+    );
+    assert_eq!(all, at_once, "requests waited");
+    assert!(!metrics.contains("apiserver_flowcontrol_rejected_requests_total{"));
+    finish_all(slow);
+}
+
+/// The same where only the number of requests is limited: 200 writers by default.
+#[tokio::test]
+async fn slow_bodies_take_no_place() {
+    let client = Client::with(|options| options.settings.priority_and_fairness = false).await;
+    client.grant("writer", &[("", "configmaps", "create")]);
+    finish_all(write_beside_slow_bodies(&client));
+}
+
+/// One place is enough for all that send their bodies at once.
 #[tokio::test]
 async fn a_slow_body_takes_no_place() {
     let client = Client::with(|options| {

@@ -26,6 +26,11 @@ pub(crate) fn read() -> Upstream {
 }
 
 impl Upstream {
+    #[allow(dead_code, reason = "each story uses its part")]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Panics if it is not as upstream has it. Whether upstream has it at all.
     pub(crate) fn compare(&self, family: &Family) -> bool {
         let Family { name, labels, .. } = family;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use json::{Number, Object, Value};
-use meta::time::Time;
+use meta::time::{Time, go_duration_string};
 
 use super::{Field, Record, Severity, cut};
 
@@ -34,7 +34,7 @@ pub(super) fn text(record: &Record<'_>, now: SystemTime) -> String {
             match field {
                 Field::Text(text) => format!("{:?}", cut(text)),
                 Field::Number(number) => number.to_string(),
-                Field::Took(took) => format!("\"{took:?}\""),
+                Field::Took(took) => format!("\"{}\"", go_duration_string(*took)),
             },
         );
     }
@@ -64,7 +64,7 @@ pub(super) fn json(record: &Record<'_>, now: SystemTime) -> String {
         let value: Value = match field {
             Field::Text(text) => cut(text).into(),
             Field::Number(number) => (*number).into(),
-            Field::Took(took) => format!("{took:?}").into(),
+            Field::Took(took) => go_duration_string(*took).into(),
         };
         line.insert(*key, value);
     }

@@ -33,7 +33,7 @@ impl Entry {
         for (key, field) in record.fields {
             match field {
                 Field::Text(text) => out.attribute(6, key, cut(text)),
-                Field::Took(took) => out.attribute(6, key, &format!("{took:?}")),
+                Field::Took(took) => out.attribute(6, key, &meta::time::go_duration_string(*took)),
                 Field::Number(number) => out.message(6, |pair| {
                     pair.text(1, key);
                     pair.message(2, |any| any.number(3, number.cast_unsigned()));

@@ -21,6 +21,7 @@ mod error;
 mod fields;
 mod flags;
 mod help;
+pub mod lifecycle;
 mod registry;
 mod settings;
 mod snapshot;

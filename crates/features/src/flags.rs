@@ -4,6 +4,8 @@ mod csv;
 mod gates;
 mod versions;
 
+use std::collections::BTreeMap;
+
 use self::versions::VersionFlag;
 use crate::{Error, Registry, Settings, Version};
 
@@ -32,7 +34,6 @@ impl Flags {
             VersionFlag::MinCompatibility,
             &self.min_compatibility_version,
         )?;
-        let gates = gates::by_component(&self.feature_gates);
 
         let binary = registry.version();
         let floor = binary.minus_minor(SKEW).max(OLDEST);
@@ -42,12 +43,16 @@ impl Flags {
 
         let mut settings = Settings::defaults(registry, emulation, min_compatibility);
         settings.check_dependencies()?;
-        if let Some(text) = gates::of_kube(&gates)? {
-            settings.set(&gates::parse(&text)?)?;
-        }
+        settings.set(&Self::gates(&self.feature_gates)?)?;
         validate(&settings, floor)?;
         settings.warn_of_emulated_alpha();
         Ok(settings)
+    }
+
+    /// The gates that values of `--feature-gates` name, whether or not there are such gates.
+    pub fn gates(values: &[String]) -> Result<BTreeMap<String, bool>, Error> {
+        let text = gates::of_kube(&gates::by_component(values))?;
+        gates::parse(&text.unwrap_or_default())
     }
 }
 

@@ -26,6 +26,7 @@ mod registry;
 mod settings;
 mod snapshot;
 mod stage;
+pub mod verdict;
 mod version;
 mod warning;
 

@@ -75,9 +75,17 @@ impl<'a> Settings<'a> {
     /// Upstream walks a map in random order and stops at the first unknown gate; here the order is that of the names.
     pub fn set(&mut self, values: &BTreeMap<String, bool>) -> Result<(), Error> {
         let mut next = self.clone();
+        next.set_each(values)?;
+        next.check_dependencies()?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Sets what can be set, whether or not dependencies are on.
+    pub(crate) fn set_each(&mut self, values: &BTreeMap<String, bool>) -> Result<(), Error> {
         let mut errors = Vec::new();
         for (name, &value) in values {
-            match next.set_one(name, value) {
+            match self.set_one(name, value) {
                 Ok(()) => {}
                 Err(unknown @ Error::UnrecognizedGate(_)) => {
                     errors.push(unknown);
@@ -89,13 +97,10 @@ impl<'a> Settings<'a> {
         // A gate that is named keeps its value, wherever it stands in the flag.
         for (special, stage) in [(ALL_ALPHA, Stage::Alpha), (ALL_BETA, Stage::Beta)] {
             if let Some(&value) = values.get(special) {
-                next.set_stage(stage, value, values);
+                self.set_stage(stage, value, values);
             }
         }
-        Error::from_all(errors)?;
-        next.check_dependencies()?;
-        *self = next;
-        Ok(())
+        Error::from_all(errors)
     }
 
     fn set_one(&mut self, name: &str, value: bool) -> Result<(), Error> {

@@ -161,6 +161,17 @@ fn a_dependency_that_the_target_has_off() {
     let found = asked(&now, &next, &["Base=false"], &[]);
     only(&found, ReasonCode::DependencyBroken, Verdict::Unsafe);
     assert_eq!(found.reasons[0].blockers, ["Base"]);
+    let base = FeatureUse {
+        name: "Base".to_owned(),
+        ..in_use(4)
+    };
+    let found = asked(&now, &next, &["Base=false,Gone=true"], &[base]);
+    let all = [
+        ReasonCode::WillNotStart,
+        ReasonCode::DependencyBroken,
+        ReasonCode::DefaultFlips,
+    ];
+    assert_eq!(codes(&found), all);
     assert_eq!(
         asked(&now, &next, &["Base=false,Upper=false"], &[]).verdict,
         Verdict::Safe

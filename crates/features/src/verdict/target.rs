@@ -36,32 +36,29 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Sets what can be set; each gate that cannot is a reason.
+/// Sets what can be set; each gate that cannot, and each dependency that is off, is a reason.
 fn set_possible(
     settings: &mut Settings<'_>,
     mut values: BTreeMap<String, bool>,
     reasons: &mut Vec<Reason>,
 ) {
-    while let Err(error) = settings.set(&values) {
-        let mut removed = 0;
+    // Each round takes away a gate: an unknown one hides those behind it.
+    while let Err(error) = settings.set_each(&values) {
         for error in error.each() {
-            let (gate, reason) = match error {
-                Error::UnrecognizedGate(gate)
-                | Error::Locked { gate, .. }
-                | Error::PreAlpha { gate, .. } => (gate, will_not_start(gate, error)),
-                Error::DisabledDependencies { gate, disabled } => {
-                    let code = ReasonCode::DependencyBroken;
-                    let reason = Reason::new(gate, code, error.to_string());
-                    (gate, reason.with_blockers(disabled))
-                }
-                _ => continue,
-            };
-            reasons.push(reason);
-            removed += usize::from(values.remove(gate).is_some());
+            if let Error::UnrecognizedGate(gate)
+            | Error::Locked { gate, .. }
+            | Error::PreAlpha { gate, .. } = error
+                && values.remove(gate).is_some()
+            {
+                reasons.push(will_not_start(gate, error));
+            }
         }
-        // A dependency that is broken by what others are set to.
-        if removed == 0 {
-            return;
+    }
+    let broken = settings.check_dependencies().err();
+    for error in broken.iter().flat_map(Error::each) {
+        if let Error::DisabledDependencies { gate, disabled } = error {
+            let reason = Reason::new(gate, ReasonCode::DependencyBroken, error.to_string());
+            reasons.push(reason.with_blockers(disabled));
         }
     }
 }

@@ -30,6 +30,19 @@ enum Work {
 
 #[test]
 fn a_feature_is_on_only_while_its_dependency_can_be_used() {
+    let states = explore(true).expect("the invariant holds");
+    println!("{states} states");
+    assert!(states > 1_000);
+}
+
+/// To look at the other feature only before a transition begins is not enough.
+#[test]
+fn without_looking_again_a_feature_is_on_without_its_dependency() {
+    assert!(explore(false).is_err());
+}
+
+/// How many states there are, or the first one in which the invariant does not hold.
+fn explore(looks_again: bool) -> Result<usize, String> {
     let first = World {
         stored: [None, None],
         targets: [true, true],
@@ -43,26 +56,24 @@ fn a_feature_is_on_only_while_its_dependency_can_be_used() {
         let [dependent, dependency] = &world.stored;
         let is_on =
             |it: &Option<FeatureStatus>| it.as_ref().is_some_and(|it| it.state == State::On);
-        let usable = dependency
+        let can_be_used = dependency
             .as_ref()
             .is_some_and(|it| it.state != State::Off && it.admission == Admission::Open);
-        assert!(
-            !is_on(dependent) || usable,
-            "{world:?}",
-            world = world.stored
-        );
+        if is_on(dependent) && !can_be_used {
+            return Err(format!("{:?}", world.stored));
+        }
         both_on |= is_on(dependent) && is_on(dependency);
-        for next in successors(&world) {
+        for next in successors(&world, looks_again) {
             if seen.insert(next.clone()) {
                 open.push(next);
             }
         }
     }
-    println!("{} states", seen.len());
-    assert!(both_on && seen.len() > 1_000);
+    assert!(both_on, "the exploration reaches nothing");
+    Ok(seen.len())
 }
 
-fn successors(world: &World) -> Vec<World> {
+fn successors(world: &World, looks_again: bool) -> Vec<World> {
     let mut all = Vec::new();
     for feature in [DEPENDENT, DEPENDENCY] {
         if world.flips > 0 {
@@ -83,8 +94,12 @@ fn successors(world: &World) -> Vec<World> {
             }
             Work::ReadBoth(status, target, in_the_way) => {
                 if world.stored[feature] == *status {
-                    next.stored[feature] =
-                        Some(decide(feature, status.as_ref(), *target, *in_the_way));
+                    next.stored[feature] = Some(decide(
+                        feature,
+                        status.as_ref(),
+                        *target,
+                        (*in_the_way, looks_again),
+                    ));
                 }
                 Work::None
             }
@@ -98,19 +113,18 @@ fn decide(
     feature: usize,
     status: Option<&FeatureStatus>,
     enabled: bool,
-    in_the_way: bool,
+    (in_the_way, looks_again): (bool, bool),
 ) -> FeatureStatus {
     let task = status.and_then(FeatureStatus::current_task);
     let outcome = task.map(|task| {
-        let waits = [name::WAIT_DEPENDENCIES, name::WAIT_DEPENDENTS].contains(&&*task.name);
-        let is_own_wait = match feature {
+        let waits = match feature {
             DEPENDENT => task.name == name::WAIT_DEPENDENCIES,
             _ => task.name == name::WAIT_DEPENDENTS,
         };
         TaskOutcome {
             epoch: status.map_or(0, |it| it.epoch),
             task: task.name.clone(),
-            outcome: if waits && is_own_wait && in_the_way {
+            outcome: if waits && in_the_way && looks_again {
                 Outcome::Blocked(vec!["the other feature".to_owned()])
             } else {
                 Outcome::Done

@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
+    ("features", &["json", "meta"]),
     ("flowcontrol", &["json"]),
     (
         "telemetry",
@@ -90,6 +91,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "client",
             "controllers",
             "egress",
+            "features",
             "json",
             "kustomize",
             "meta",

@@ -2,6 +2,7 @@
 
 mod attack;
 mod build_diff;
+mod feature_tables;
 mod ignored;
 mod layers;
 mod recording;
@@ -22,6 +23,7 @@ cargo xtask COMMAND
   test          cargo test --workspace, and at the end the sum of what was ignored and why [arguments of cargo test]
   ignored       that sum of a finished run; fails if Debian's packages would have let more tests run [FILE: output of cargo test]
   tables        write the tables of built-in types and kinds [--openapi DIR] [--source DIR: a Kubernetes source tree]
+  feature-tables  write the tables of feature gates and of the fields they guard [--data DIR]
   on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   attack        hostile clients against a release build: what was tried, what held, at what cost [--server PATH] [--only NAME] [--slack N] [--list]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some("ignored") => ignored::check(rest),
         Some("supply-chain") => supply_chain::check(),
         Some("tables") => tables::run(rest),
+        Some("feature-tables") => feature_tables::run(rest),
         Some("on-etcd") => on_etcd(rest),
         Some("attack") => attack::attack(rest),
         Some("soak") => soak::run(rest),

@@ -7,6 +7,7 @@ mod completion;
 mod control;
 mod credentials;
 mod data;
+mod features;
 mod flags;
 mod kustomize;
 mod recording;
@@ -41,6 +42,9 @@ enum Command {
     Storage(storage::Command),
     /// List the traces that a server keeps, or show one as a waterfall
     Traces(Box<traces::Arguments>),
+    /// Feature gates: which there are, and what flags make of them
+    #[command(subcommand)]
+    Features(features::Command),
     /// Build a kustomization, as kustomize does
     Build(Box<build::Arguments>),
     /// Build a kustomization and apply it to a server
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
             let script = arguments.script(<Arguments as clap::CommandFactory>::command());
             return print(&script).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
         }
+        Command::Features(command) => return exit_code(&command.run()),
         command => command,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -107,6 +112,7 @@ fn main() -> ExitCode {
             | Command::Kustomize(_)
             | Command::Usage(_)
             | Command::Config(_)
+            | Command::Features(_)
             | Command::Completion(_) => Ok(()),
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,
@@ -118,10 +124,14 @@ fn main() -> ExitCode {
     });
     // What still reads a large store does not hold up a user who wants to stop.
     runtime.shutdown_background();
+    exit_code(&outcome)
+}
+
+fn exit_code(outcome: &anyhow::Result<()>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {}", told(&error));
+            let _ = writeln!(std::io::stderr(), "error: {}", told(error));
             ExitCode::FAILURE
         }
     }

@@ -54,6 +54,8 @@ fn main() {
             ),
         ),
         ("kustomize_cases", file("", "shared/cases/kustomize")),
+        ("feature_cases", file("", "shared/cases/features")),
+        ("feature_data", file("", "shared/data/feature-gates.json")),
         ("openapi_documents", file("", "shared/data/openapi-v3")),
         (
             "metrics_list",

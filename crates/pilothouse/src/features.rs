@@ -1,0 +1,142 @@
+//! `pilothouse features`: the feature gates of this binary, without a server.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand, ValueEnum};
+use features::{Flags, Registry, Settings};
+use json::{Value, json};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List all feature gates, and what the flags of a server would make of them
+    List(Box<List>),
+    /// Print the registry of this binary: each gate with its stages by version
+    Registry {
+        /// In which form
+        #[arg(long, short, value_name = "FORMAT", default_value = "json")]
+        output: RegistryFormat,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct List {
+    /// Gates to set, as kube-apiserver takes them: [kube:]GATE=true|false,...; may be repeated
+    #[arg(long, value_name = "GATES", allow_hyphen_values = true)]
+    feature_gates: Vec<String>,
+    /// The version whose features and defaults count, as 1.35; three versions back at most
+    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
+    emulated_version: Vec<String>,
+    /// The oldest version of any control plane component; one before the emulated version by default
+    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
+    min_compatibility_version: Vec<String>,
+    /// In which form
+    #[arg(long, short, value_name = "FORMAT", default_value = "table")]
+    output: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ListFormat {
+    Json,
+    Yaml,
+    Table,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RegistryFormat {
+    Json,
+    Yaml,
+}
+
+const EXAMPLES: &str = "\
+Warnings that kube-apiserver would log go to stderr. A flag that it would refuse is refused with its text and exit code 1.
+
+Examples:
+  pilothouse features list
+  pilothouse features list --feature-gates=AllBeta=true,NodeSwap=true -o json
+  pilothouse features list --emulated-version=1.35 --min-compatibility-version=1.34";
+
+impl Command {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let registry = Registry::kubernetes();
+        match self {
+            Self::List(arguments) => list(arguments, registry),
+            Self::Registry { output } => crate::print(&match output {
+                RegistryFormat::Json => pretty(&registry.to_json()),
+                RegistryFormat::Yaml => yaml::value_to_string(&registry.to_json()),
+            }),
+        }
+    }
+}
+
+fn list(arguments: &List, registry: &Registry) -> anyhow::Result<()> {
+    let flags = Flags {
+        feature_gates: arguments.feature_gates.clone(),
+        emulated_version: arguments.emulated_version.clone(),
+        min_compatibility_version: arguments.min_compatibility_version.clone(),
+    };
+    let settings = flags.resolve(registry)?;
+    for warning in settings.warnings() {
+        eprintln!("{warning}");
+    }
+    crate::print(&match arguments.output {
+        ListFormat::Json => pretty(&rows(&settings)),
+        ListFormat::Yaml => yaml::value_to_string(&rows(&settings)),
+        ListFormat::Table => table(&settings),
+    })
+}
+
+fn pretty(value: &Value) -> String {
+    json::to_string_pretty(value, "  ") + "\n"
+}
+
+fn rows(settings: &Settings<'_>) -> Value {
+    let rows = settings.iter().map(|(gate, state)| {
+        let depends_on: Vec<Value> = gate.depends_on.iter().map(Value::from).collect();
+        json!({
+            "name": (&gate.name),
+            "stage": (state.spec.stage.as_str()),
+            "default": (state.spec.default),
+            "locked": (state.spec.locked),
+            "enabled": (state.enabled),
+            "source": (state.source.as_str()),
+            "dependsOn": depends_on,
+        })
+    });
+    Value::Array(rows.collect())
+}
+
+fn table(settings: &Settings<'_>) -> String {
+    let mut out = String::new();
+    let widths = settings.iter().map(|(gate, _)| gate.name.len());
+    let width = widths.max().unwrap_or_default();
+    let mut line = |cells: [&str; 7]| {
+        let [name, stage, default, locked, enabled, source, depends_on] = cells;
+        let row = format!(
+            "{name:width$}   {stage:10}   {default:7}   {locked:6}   {enabled:7}   {source:11}   {depends_on}"
+        );
+        let _ = writeln!(out, "{}", row.trim_end());
+    };
+    line([
+        "NAME",
+        "STAGE",
+        "DEFAULT",
+        "LOCKED",
+        "ENABLED",
+        "SOURCE",
+        "DEPENDS ON",
+    ]);
+    let word = |it: bool| if it { "true" } else { "false" };
+    for (gate, state) in settings.iter() {
+        line([
+            &gate.name,
+            state.spec.stage.as_str(),
+            word(state.spec.default),
+            word(state.spec.locked),
+            word(state.enabled),
+            state.source.as_str(),
+            &gate.depends_on.join(","),
+        ]);
+    }
+    out
+}

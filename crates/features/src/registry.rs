@@ -134,6 +134,7 @@ impl Gate {
         }
     }
 
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -53,6 +53,7 @@ fn main() {
                 "pip install opentelemetry-sdk opentelemetry-exporter-otlp",
             ),
         ),
+        ("cel_cases", file("", "shared/cases/cel")),
         ("kustomize_cases", file("", "shared/cases/kustomize")),
         ("openapi_documents", file("", "shared/data/openapi-v3")),
         (

@@ -132,7 +132,7 @@ impl Checker<'_> {
                 for it in elements {
                     self.check(it.value);
                     let of = self.element(it.value, it.optional);
-                    joined = Some(self.join(it.value, joined, of));
+                    joined = Some(self.join(joined, of));
                 }
                 let of = joined.unwrap_or_else(|| self.substitution.fresh());
                 self.set(id, Type::list(of));
@@ -142,10 +142,10 @@ impl Checker<'_> {
                 for it in entries {
                     self.check(it.key);
                     let of = self.of(it.key).clone();
-                    key = Some(self.join(it.key, key, of));
+                    key = Some(self.join(key, of));
                     self.check(it.value);
                     let of = self.element(it.value, it.optional);
-                    value = Some(self.join(it.value, value, of));
+                    value = Some(self.join(value, of));
                 }
                 let key = key.unwrap_or_else(|| self.substitution.fresh());
                 let value = value.unwrap_or_else(|| self.substitution.fresh());
@@ -320,18 +320,15 @@ impl Checker<'_> {
         }
     }
 
-    fn join(&mut self, id: Id, previous: Option<Type>, current: Type) -> Type {
+    fn join(&mut self, previous: Option<Type>, current: Type) -> Type {
         let Some(previous) = previous else {
             return current;
         };
         if self.substitution.assignable(&previous, &current) {
             return unify::most_general(&previous, &current);
         }
-        if !self.env.options().homogeneous_literals {
-            return Type::Dyn;
-        }
-        self.mismatch(id, &previous, &current);
-        Type::Error
+        // Whether literals must be homogeneous is looked at when all types are known.
+        Type::Dyn
     }
 
     fn structure(&mut self, id: Id, name: &Name) {

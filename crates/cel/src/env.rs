@@ -247,9 +247,7 @@ impl Env {
     pub(crate) fn check(&self, text: &str) -> Result<Checked, Issues> {
         let ast = self.parse(text)?;
         let checked = checker::check(ast, self)?;
-        if self.options.validate_literals {
-            validators::validate(&checked)?;
-        }
+        validators::validate(&checked, &self.options)?;
         Ok(checked)
     }
 
@@ -333,28 +331,10 @@ impl Env {
             "net.IP" | "net.CIDR" if self.functions.get("ip").is_some() => {
                 Type::Opaque(Name::from(name), Arc::from([]))
             }
-            _ if self.structs.contains_key(name) || self.is_library_type(name) => {
-                Type::structure(name)
-            }
+            _ if self.structs.contains_key(name) => Type::structure(name),
             _ if self.options.mutation_types && is_mutation_type(name) => Type::structure(name),
             _ => return None,
         })
-    }
-
-    fn is_library_type(&self, name: &str) -> bool {
-        let function = match name {
-            "kubernetes.URL" => "url",
-            "kubernetes.Quantity" => "quantity",
-            "kubernetes.Semver" => "semver",
-            "kubernetes.NamedFormat" => "format.named",
-            "kubernetes.authorization.Authorizer"
-            | "kubernetes.authorization.PathCheck"
-            | "kubernetes.authorization.GroupCheck"
-            | "kubernetes.authorization.ResourceCheck"
-            | "kubernetes.authorization.Decision" => "check",
-            _ => return false,
-        };
-        self.functions.get(function).is_some()
     }
 
     /// The type of a field: nothing if the type is not known, `Some(None)` if it has no such field.
@@ -365,7 +345,7 @@ impl Env {
         if self.options.mutation_types && is_mutation_type(structure) {
             return Some(mutation_field(structure, field));
         }
-        self.is_library_type(structure).then_some(None)
+        None
     }
 }
 

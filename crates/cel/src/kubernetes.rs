@@ -1,5 +1,7 @@
 //! The environments of Kubernetes, by compatibility version.
 
+mod variables;
+
 use std::sync::OnceLock;
 
 use crate::decls::libraries;
@@ -9,6 +11,10 @@ use crate::schema::Schema;
 use crate::types::Type;
 use crate::value::Value;
 use crate::{Attributes, Authorizer};
+
+pub use variables::{
+    AdmissionVariables, admission_environment, authorization_environment, claims_environment, user_environment,
+};
 
 /// No expression costs more in one evaluation.
 pub const PER_CALL_LIMIT: u64 = 1_000_000;

@@ -117,7 +117,17 @@ fn translate(pattern: &str) -> Result<String, String> {
                         out.push_str(&regex_syntax::escape(&pattern[begin..end]));
                         while rest.next_if(|next| next.0 < (end + 2).min(pattern.len())).is_some() {}
                     }
-                    'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'x' | 'p' | 'P' | 'A' | 'z' => {
+                    'x' | 'p' | 'P' => {
+                        out.push('\\');
+                        out.push(code);
+                        // What stands in braces belongs to it.
+                        if let Some(length) = pattern[at + 2..].strip_prefix('{').and_then(|it| it.find('}')) {
+                            let end = at + 2 + length + 2;
+                            out.push_str(&pattern[at + 2..end]);
+                            while rest.next_if(|next| next.0 < end).is_some() {}
+                        }
+                    }
+                    'a' | 'f' | 'n' | 'r' | 't' | 'v' | 'A' | 'z' => {
                         out.push('\\');
                         out.push(code);
                     }
@@ -170,6 +180,24 @@ fn translate(pattern: &str) -> Result<String, String> {
             }
             '-' if in_set && rest.peek().is_some_and(|next| next.1 == '-') => out.push_str("\\-"),
             '{' if !in_set && !is_repetition(&pattern[at..]) => out.push_str("\\{"),
+            '*' | '+' | '?' | '{' if !in_set => {
+                let length = if it == '{' { pattern[at..].find('}').unwrap_or(0) + 1 } else { 1 };
+                let end = at + length;
+                out.push_str(&pattern[at..end]);
+                while rest.next_if(|next| next.0 < end).is_some() {}
+                let mut behind = end;
+                if rest.next_if(|next| next.1 == '?').is_some() {
+                    out.push('?');
+                    behind += 1;
+                }
+                let next = &pattern[behind..];
+                if next.starts_with(['*', '+', '?']) || (next.starts_with('{') && is_repetition(next)) {
+                    return Err(format!(
+                        "invalid nested repetition operator: `{}`",
+                        &pattern[at..=behind]
+                    ));
+                }
+            }
             '}' if !in_set => out.push('}'),
             other => out.push(other),
         }

@@ -2,6 +2,7 @@
 
 use crate::ast::{Expr, Id, Literal};
 use crate::checker::{Checked, Reference};
+use crate::env::Options;
 use crate::functions::formatting;
 use crate::regexp::Regexp;
 use crate::source::Issues;
@@ -9,7 +10,10 @@ use crate::types::Type;
 use crate::value::Timestamp;
 use crate::value::time::parse_duration;
 
-pub(crate) fn validate(checked: &Checked) -> Result<(), Issues> {
+pub(crate) fn validate(checked: &Checked, options: &Options) -> Result<(), Issues> {
+    if !options.validate_literals && !options.homogeneous_literals {
+        return Ok(());
+    }
     let ast = &checked.ast;
     let mut issues = Issues::new(&ast.text);
     let mut report = |at: Id, message: String| issues.report(ast.at(at), message);
@@ -22,6 +26,9 @@ pub(crate) fn validate(checked: &Checked) -> Result<(), Issues> {
         else {
             return;
         };
+        if !options.validate_literals {
+            return;
+        }
         let literal = args.first().and_then(|it| match ast.expr(*it) {
             Expr::Literal(literal) => Some((*it, literal)),
             _ => None,
@@ -53,7 +60,9 @@ pub(crate) fn validate(checked: &Checked) -> Result<(), Issues> {
             _ => {}
         }
     });
-    homogeneous(checked, &mut report);
+    if options.homogeneous_literals {
+        homogeneous(checked, &mut report);
+    }
     if issues.is_empty() {
         Ok(())
     } else {

@@ -155,7 +155,8 @@ fn networks<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> 
     };
     let ip = |it: &Value| -> Result<Option<IpAddr>> {
         match it {
-            Value::String(it) => net::parse_ip(it).map(Some),
+            // What is no address is none of the types that the function takes.
+            Value::String(it) => net::parse_ip(it).map(Some).map_err(|_| Error::no_such_overload()),
             Value::Opaque(Opaque::Ip(it)) => Ok(Some(*it)),
             _ => Ok(None),
         }

@@ -126,7 +126,7 @@ fn last_index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<
     // It begins there or before.
     let last = from.unwrap_or(length).min(length - chars(part));
     let end = byte_of(text, last).map_or(0, |it| (it + part.len()).min(text.len()));
-    let end = (end..=text.len()).find(|it| text.is_char_boundary(*it)).unwrap_or(text.len());
+    let end = text.floor_char_boundary(end);
     let found = text[..end].rfind(&**part);
     Ok(Value::Int(found.map_or(-1, |it| chars(&text[..it]))))
 }

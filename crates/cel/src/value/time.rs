@@ -85,7 +85,7 @@ impl Timestamp {
         seconds
             .checked_mul(SECOND)
             .and_then(|it| it.checked_add(nanos))
-            .ok_or_else(|| Error::new("duration overflow"))
+            .ok_or_else(|| Error::new("integer overflow"))
     }
 
     /// As it reads on a clock that is so many seconds east of UTC.

@@ -143,6 +143,9 @@ fn check(base: &Env, case: &Json) -> Result<(), String> {
         (Ok(_), Some(wanted)) => return Err(format!("makes a program, wanted {wanted}")),
         (Ok(it), None) => it,
     };
+    if wanted.get("value").is_none() && wanted.get("eval_error").is_none() {
+        return Ok(());
+    }
     let bindings = bound(case);
     let find = |name: &str| bindings.iter().find(|it| it.0 == name).map(|it| it.1.clone());
     let limits = Limits {

@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str, options: Options) -> Result<Ast, Issues> {
             parser.issues.report_at(Location::NONE, message);
             return Err(parser.issues);
         }
-        Err(Stop::Syntax) => return Err(syntax::explain(text, &tokens, options)),
+        Err(Stop::Syntax) => return Err(syntax::explain(text, &tokens)),
     };
     if !parser.issues.is_empty() {
         return Err(parser.issues);
@@ -169,8 +169,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn leave(&mut self, rule: Rule, count: usize) {
-        self.depth[rule as usize] -= count;
+    fn leave(&mut self, rule: Rule) {
+        self.depth[rule as usize] -= 1;
     }
 
     /// `a ? b : c`, and all that binds tighter.
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
             self.raise(height)?;
             result = self.call(op.start, operator::CONDITIONAL, vec![result, yes, no]);
         }
-        self.leave(Rule::Expr, 1);
+        self.leave(Rule::Expr);
         Ok(result)
     }
 
@@ -245,20 +245,17 @@ impl<'a> Parser<'a> {
     fn relation(&mut self) -> Parsed {
         self.enter(Rule::Relation)?;
         let mut left = self.calc(0)?;
-        let mut count = 1;
         while let Some(function) = relation_operator(self.peek()) {
             let op = self.take();
-            self.enter(Rule::Relation)?;
-            count += 1;
             // The right side is a relation of its own, with nothing but a calc in it.
             self.enter(Rule::Relation)?;
             let height = self.height;
             let right = self.calc(0)?;
-            self.leave(Rule::Relation, 1);
+            self.leave(Rule::Relation);
             self.raise(height)?;
             left = self.call(op.start, function, vec![left, right]);
         }
-        self.leave(Rule::Relation, count);
+        self.leave(Rule::Relation);
         Ok(left)
     }
 
@@ -266,19 +263,16 @@ impl<'a> Parser<'a> {
     fn calc(&mut self, min: u8) -> Parsed {
         self.enter(Rule::Calc)?;
         let mut left = self.unary()?;
-        let mut count = 1;
         while let Some((function, precedence)) = calc_operator(self.peek())
             && precedence >= min
         {
             let op = self.take();
-            self.enter(Rule::Calc)?;
-            count += 1;
             let height = self.height;
             let right = self.calc(precedence + 1)?;
             self.raise(height)?;
             left = self.call(op.start, function, vec![left, right]);
         }
-        self.leave(Rule::Calc, count);
+        self.leave(Rule::Calc);
         Ok(left)
     }
 

@@ -59,7 +59,7 @@ impl Parser<'_> {
             };
         };
         Some(match (name, args.len()) {
-            ("all" | "exists" | "exists_one" | "existsOne", 2) if has.standard => {
+            ("all" | "exists" | "exists_one", 2) if has.standard => {
                 build.quantifier(name, target, args)
             }
             ("map", 2 | 3) if has.standard => build.map(target, args),

@@ -7,7 +7,7 @@ use crate::ast::{Element, Entry, Expr, Field, Id, Literal, Name, operator};
 use crate::lexer::{Kind, Token};
 
 /// Words that are no names of variables or functions.
-const RESERVED: &[&str] = &[
+pub(super) const RESERVED: &[&str] = &[
     "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop",
     "package", "namespace", "return", "var", "void", "while",
 ];
@@ -16,7 +16,6 @@ impl Parser<'_> {
     pub(super) fn member(&mut self) -> Parsed {
         self.enter(Rule::Member)?;
         let mut operand = self.primary()?;
-        let mut count = 1;
         loop {
             let height = self.height;
             operand = match self.peek() {
@@ -25,10 +24,8 @@ impl Parser<'_> {
                 _ => break,
             };
             self.raise(height)?;
-            self.enter(Rule::Member)?;
-            count += 1;
         }
-        self.leave(Rule::Member, count);
+        self.leave(Rule::Member);
         Ok(operand)
     }
 

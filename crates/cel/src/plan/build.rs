@@ -426,12 +426,9 @@ impl Planner<'_> {
                 ..
             } = &self.nodes[*pattern as usize]
         {
-            let is_cel = &*call.name == "matches";
-            let regex = crate::regexp::Regexp::new(pattern).map_err(Error::new);
-            if is_cel || regex.is_ok() {
-                call.regex = Some(Arc::new(regex?));
-                call.early = true;
-            }
+            let regex = crate::regexp::Regexp::new(pattern).map_err(Error::new)?;
+            call.regex = Some(Arc::new(regex));
+            call.early = true;
         }
         Ok(self.add(Node::Call(Box::new(call))))
     }

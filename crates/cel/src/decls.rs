@@ -69,7 +69,9 @@ impl Overload {
     pub(crate) fn new(id: &str, is_member: bool, args: Vec<Type>, result: Type) -> Self {
         let mut params = Vec::new();
         collect(&result, &mut params);
-        args.iter().for_each(|it| collect(it, &mut params));
+        for it in &args {
+            collect(it, &mut params);
+        }
         Self {
             id: Name::from(id),
             is_member,

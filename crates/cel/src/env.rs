@@ -29,7 +29,10 @@ pub struct StructType {
 
 /// What differs between environments beyond declarations.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of cel-go's")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of cel-go's"
+)]
 pub(crate) struct Options {
     pub(crate) macros: Macros,
     pub(crate) optional_syntax: bool,
@@ -338,6 +341,10 @@ impl Env {
     }
 
     /// The type of a field: nothing if the type is not known, `Some(None)` if it has no such field.
+    #[expect(
+        clippy::option_option,
+        reason = "no such type is not the same as no such field"
+    )]
     pub(crate) fn find_field(&self, structure: &str, field: &str) -> Option<Option<Type>> {
         if let Some(of) = self.structs.get(structure) {
             return Some(of.fields.get(field).cloned());

@@ -48,7 +48,9 @@ impl Default for Limits<'_> {
 
 impl std::fmt::Debug for Limits<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Limits").field("cost", &self.cost).finish_non_exhaustive()
+        f.debug_struct("Limits")
+            .field("cost", &self.cost)
+            .finish_non_exhaustive()
     }
 }
 
@@ -217,6 +219,7 @@ impl<'a> Evaluator<'a, '_> {
                 let mut context = Context {
                     work: &mut self.work,
                     name: &call.name,
+                    overload: &call.overload,
                     regex: call.regex.as_deref(),
                     strings: self.plan.strings,
                 };

@@ -35,6 +35,8 @@ pub(crate) struct Context<'c> {
     pub(crate) work: &'c mut Work,
     /// The name it was called by.
     pub(crate) name: &'c str,
+    /// Its overload, if that is known.
+    pub(crate) overload: &'c str,
     /// Its regular expression, if that is a constant.
     pub(crate) regex: Option<&'c Regexp>,
     /// Which version of the extension for strings.
@@ -59,9 +61,8 @@ impl Context<'_> {
 }
 
 /// What stands for a function that was declared and that nobody has written.
-pub(crate) const UNKNOWN: Function = |context, _| {
-    Err(Error::new(format!("no such overload: {}", context.name)))
-};
+pub(crate) const UNKNOWN: Function =
+    |context, _| Err(Error::new(format!("no such overload: {}", context.name)));
 
 /// The function of a name.
 pub(crate) fn find(name: &str) -> Option<Function> {
@@ -84,7 +85,13 @@ pub(crate) fn is_singleton(name: &str) -> bool {
         || matches!(name, operator::NOT | operator::NEGATE | operator::IN)
         || matches!(
             name,
-            "size" | "contains" | "endsWith" | "startsWith" | "matches" | "type" | "sort"
+            "size"
+                | "contains"
+                | "endsWith"
+                | "startsWith"
+                | "matches"
+                | "type"
+                | "sort"
                 | "@sortByAssociatedKeys"
         )
 }
@@ -93,7 +100,15 @@ pub(crate) fn is_singleton(name: &str) -> bool {
 pub(crate) fn is_conversion(name: &str) -> bool {
     matches!(
         name,
-        "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp" | "type"
+        "bool"
+            | "bytes"
+            | "double"
+            | "duration"
+            | "dyn"
+            | "int"
+            | "string"
+            | "timestamp"
+            | "type"
             | "uint"
     )
 }

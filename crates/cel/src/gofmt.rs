@@ -28,7 +28,7 @@ pub(crate) fn general(value: f64) -> String {
     }
     let (digits, point) = shortest(value);
     let exponent = point - 1;
-    if value != 0.0 && (exponent < -4 || exponent >= 6) {
+    if value != 0.0 && !(-4..6).contains(&exponent) {
         let sign = if value.is_sign_negative() { "-" } else { "" };
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };
@@ -81,7 +81,9 @@ pub(crate) fn quote(text: &str) -> String {
 
 /// Letters, marks, numbers, punctuation and symbols; of spaces only the ASCII one.
 fn is_print(it: char) -> bool {
-    !it.is_control() && !it.is_whitespace() && !matches!(it, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{ad}')
+    !it.is_control()
+        && !it.is_whitespace()
+        && !matches!(it, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{ad}')
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use crate::value::Value;
 use crate::{Attributes, Authorizer};
 
 pub use variables::{
-    AdmissionVariables, admission_environment, authorization_environment, claims_environment, user_environment,
+    AdmissionVariables, admission_environment, authorization_environment, claims_environment,
+    user_environment,
 };
 
 /// No expression costs more in one evaluation.
@@ -135,6 +136,6 @@ pub fn authorizer(authorizer: &dyn Authorizer) -> Value<'_> {
 }
 
 /// The value of the variable `authorizer.requestResource`, with what the request asks for.
-pub fn request_resource<'a>(authorizer: &'a dyn Authorizer, attributes: Attributes) -> Value<'a> {
+pub fn request_resource(authorizer: &dyn Authorizer, attributes: Attributes) -> Value<'_> {
     authz::request_resource(authorizer, attributes)
 }

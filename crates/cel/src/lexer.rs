@@ -50,10 +50,42 @@ impl Kind {
     /// How an error names it.
     pub(crate) fn display(self) -> &'static str {
         const NAMES: [&str; 36] = [
-            "<EOF>", "'=='", "'!='", "'in'", "'<'", "'<='", "'>='", "'>'", "'&&'", "'||'", "'['",
-            "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "':'", "'+'",
-            "'*'", "'/'", "'%'", "'true'", "'false'", "'null'", "NUM_FLOAT", "NUM_INT", "NUM_UINT",
-            "STRING", "BYTES", "IDENTIFIER", "ESC_IDENTIFIER",
+            "<EOF>",
+            "'=='",
+            "'!='",
+            "'in'",
+            "'<'",
+            "'<='",
+            "'>='",
+            "'>'",
+            "'&&'",
+            "'||'",
+            "'['",
+            "']'",
+            "'{'",
+            "'}'",
+            "'('",
+            "')'",
+            "'.'",
+            "','",
+            "'-'",
+            "'!'",
+            "'?'",
+            "':'",
+            "'+'",
+            "'*'",
+            "'/'",
+            "'%'",
+            "'true'",
+            "'false'",
+            "'null'",
+            "NUM_FLOAT",
+            "NUM_INT",
+            "NUM_UINT",
+            "STRING",
+            "BYTES",
+            "IDENTIFIER",
+            "ESC_IDENTIFIER",
         ];
         NAMES[self as usize]
     }
@@ -119,7 +151,10 @@ fn skip(bytes: &[u8], mut at: usize) -> Option<usize> {
             b'\t' | b' ' | b'\r' | b'\n' | 0x0c => at += 1,
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
                 let rest = &bytes[at..];
-                at += rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+                at += rest
+                    .iter()
+                    .position(|it| *it == b'\n')
+                    .unwrap_or(rest.len());
             }
             _ => return Some(at),
         }
@@ -134,7 +169,6 @@ fn next(source: &str, begin: usize) -> Result<(Kind, usize), usize> {
     let two = |kind| Ok((kind, begin + 2));
     match bytes[begin] {
         b'=' if peek(1) == Some(b'=') => two(Kind::Equals),
-        b'=' => Err(begin + 1),
         b'!' if peek(1) == Some(b'=') => two(Kind::NotEquals),
         b'!' => one(Kind::Exclam),
         b'<' if peek(1) == Some(b'=') => two(Kind::LessEquals),
@@ -143,7 +177,7 @@ fn next(source: &str, begin: usize) -> Result<(Kind, usize), usize> {
         b'>' => one(Kind::Greater),
         b'&' if peek(1) == Some(b'&') => two(Kind::And),
         b'|' if peek(1) == Some(b'|') => two(Kind::Or),
-        b'&' | b'|' => Err(begin + 1),
+        b'=' | b'&' | b'|' => Err(begin + 1),
         b'[' => one(Kind::LBracket),
         b']' => one(Kind::RBracket),
         b'{' => one(Kind::LBrace),
@@ -198,8 +232,7 @@ fn number(bytes: &[u8], begin: usize) -> (Kind, usize) {
         Some(b'u' | b'U') => (Kind::Uint, end + 1),
         _ => (Kind::Int, end),
     };
-    if bytes[begin..].starts_with(b"0x")
-        && bytes.get(begin + 2).is_some_and(u8::is_ascii_hexdigit)
+    if bytes[begin..].starts_with(b"0x") && bytes.get(begin + 2).is_some_and(u8::is_ascii_hexdigit)
     {
         return suffix(digits(bytes, begin + 2, u8::is_ascii_hexdigit));
     }

@@ -67,7 +67,7 @@ pub use error::{Error, ErrorKind};
 pub use eval::{Activation, Limits};
 pub use functions::authz::{Attributes, Authorizer, Decision};
 pub use program::{Expression, Program};
-pub use schema::{MAX_REQUEST_SIZE, Schema};
+pub use schema::{MAX_REQUEST_SIZE, Schema, Structs};
 pub use source::{Issue, Issues, Location};
 pub use types::Type;
 pub use value::{Blob, Lazy, LazyObject, List, Map, Opaque, Str, Struct, Timestamp, Value};

@@ -31,8 +31,9 @@ pub(crate) fn parse(text: &str, options: Options) -> Result<Ast, Issues> {
     let mut issues = Issues::new(text);
     let size = text.chars().count();
     if size > MAX_CODE_POINTS {
-        let message =
-            format!("expression code point size exceeds limit: size: {size}, limit {MAX_CODE_POINTS}");
+        let message = format!(
+            "expression code point size exceeds limit: size: {size}, limit {MAX_CODE_POINTS}"
+        );
         issues.report_at(Location::NONE, message);
         return Err(issues);
     }

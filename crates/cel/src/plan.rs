@@ -92,6 +92,8 @@ pub(crate) enum Node {
 pub(crate) struct Call {
     pub(crate) id: u32,
     pub(crate) name: Name,
+    /// The only overload that fits; empty if there are several.
+    pub(crate) overload: Name,
     pub(crate) function: Function,
     pub(crate) args: Box<[Ix]>,
     /// The first argument that is an error ends the evaluation of the others.

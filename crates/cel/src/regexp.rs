@@ -19,7 +19,8 @@ impl Regexp {
         if pattern.len() > MAX_TEXT {
             return Err("error parsing regexp: expression too large".to_owned());
         }
-        let translated = translate(pattern).map_err(|why| format!("error parsing regexp: {why}"))?;
+        let translated =
+            translate(pattern).map_err(|why| format!("error parsing regexp: {why}"))?;
         RegexBuilder::new(&translated)
             .size_limit(MAX_SIZE)
             .dfa_size_limit(MAX_SIZE)
@@ -81,7 +82,10 @@ impl Regexp {
                         out.push_str(found.get(group).map_or("", |it| it.as_str()));
                     }
                     _ => {
-                        return Err("invalid replacement string: \\ must be followed by a digit or \\".to_owned());
+                        return Err(
+                            "invalid replacement string: \\ must be followed by a digit or \\"
+                                .to_owned(),
+                        );
                     }
                 }
             }
@@ -92,6 +96,7 @@ impl Regexp {
 }
 
 /// Classes such as `\d` are about ASCII in Go; a bracket within a set is a character.
+#[expect(clippy::too_many_lines, reason = "one arm per escape")]
 fn translate(pattern: &str) -> Result<String, String> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern.char_indices().peekable();
@@ -107,21 +112,33 @@ fn translate(pattern: &str) -> Result<String, String> {
                     'D' => out.push_str("[^0-9]"),
                     'w' => out.push_str(if in_set { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
                     'W' => out.push_str("[^0-9A-Za-z_]"),
-                    's' => out.push_str(if in_set { r"\t\n\x0c\r\x20" } else { r"[\t\n\x0c\r\x20]" }),
+                    's' => out.push_str(if in_set {
+                        r"\t\n\x0c\r\x20"
+                    } else {
+                        r"[\t\n\x0c\r\x20]"
+                    }),
                     'S' => out.push_str(r"[^\t\n\x0c\r\x20]"),
                     'b' if !in_set => out.push_str(r"(?-u:\b)"),
                     'B' if !in_set => out.push_str(r"(?-u:\B)"),
                     'Q' if !in_set => {
                         let begin = at + 2;
-                        let end = pattern[begin..].find("\\E").map_or(pattern.len(), |it| begin + it);
+                        let end = pattern[begin..]
+                            .find("\\E")
+                            .map_or(pattern.len(), |it| begin + it);
                         out.push_str(&regex_syntax::escape(&pattern[begin..end]));
-                        while rest.next_if(|next| next.0 < (end + 2).min(pattern.len())).is_some() {}
+                        while rest
+                            .next_if(|next| next.0 < (end + 2).min(pattern.len()))
+                            .is_some()
+                        {}
                     }
                     'x' | 'p' | 'P' => {
                         out.push('\\');
                         out.push(code);
                         // What stands in braces belongs to it.
-                        if let Some(length) = pattern[at + 2..].strip_prefix('{').and_then(|it| it.find('}')) {
+                        if let Some(length) = pattern[at + 2..]
+                            .strip_prefix('{')
+                            .and_then(|it| it.find('}'))
+                        {
                             let end = at + 2 + length + 2;
                             out.push_str(&pattern[at + 2..end]);
                             while rest.next_if(|next| next.0 < end).is_some() {}
@@ -133,11 +150,16 @@ fn translate(pattern: &str) -> Result<String, String> {
                     }
                     '0'..='7' => {
                         let begin = at + 1;
-                        let digits = pattern[begin..].bytes().take(3).take_while(|it| matches!(it, b'0'..=b'7')).count();
+                        let digits = pattern[begin..]
+                            .bytes()
+                            .take(3)
+                            .take_while(|it| matches!(it, b'0'..=b'7'))
+                            .count();
                         if code != '0' && digits < 2 {
                             return Err(format!("invalid escape sequence: `\\{code}`"));
                         }
-                        let value = u32::from_str_radix(&pattern[begin..begin + digits], 8).unwrap_or(0);
+                        let value =
+                            u32::from_str_radix(&pattern[begin..begin + digits], 8).unwrap_or(0);
                         let _ = write!(out, "\\x{{{value:x}}}");
                         for _ in 1..digits {
                             rest.next();
@@ -181,7 +203,11 @@ fn translate(pattern: &str) -> Result<String, String> {
             '-' if in_set && rest.peek().is_some_and(|next| next.1 == '-') => out.push_str("\\-"),
             '{' if !in_set && !is_repetition(&pattern[at..]) => out.push_str("\\{"),
             '*' | '+' | '?' | '{' if !in_set => {
-                let length = if it == '{' { pattern[at..].find('}').unwrap_or(0) + 1 } else { 1 };
+                let length = if it == '{' {
+                    pattern[at..].find('}').unwrap_or(0) + 1
+                } else {
+                    1
+                };
                 let end = at + length;
                 out.push_str(&pattern[at..end]);
                 while rest.next_if(|next| next.0 < end).is_some() {}
@@ -191,7 +217,9 @@ fn translate(pattern: &str) -> Result<String, String> {
                     behind += 1;
                 }
                 let next = &pattern[behind..];
-                if next.starts_with(['*', '+', '?']) || (next.starts_with('{') && is_repetition(next)) {
+                if next.starts_with(['*', '+', '?'])
+                    || (next.starts_with('{') && is_repetition(next))
+                {
                     return Err(format!(
                         "invalid nested repetition operator: `{}`",
                         &pattern[at..=behind]
@@ -233,7 +261,9 @@ fn explain(pattern: &str, error: &regex::Error) -> String {
         return format!("unexpected ): `{pattern}`");
     }
     if text.contains("repetition operator missing expression") {
-        let operator = pattern.find(['*', '+', '?']).map_or("", |it| &pattern[it..=it]);
+        let operator = pattern
+            .find(['*', '+', '?'])
+            .map_or("", |it| &pattern[it..=it]);
         return format!("missing argument to repetition operator: `{operator}`");
     }
     format!("invalid syntax: `{pattern}`")
@@ -254,7 +284,11 @@ mod tests {
             (r"^a{$", "a{", true),
             (r"\bfoo\b", "a foo b", true),
         ] {
-            assert_eq!(Regexp::new(pattern).unwrap().is_match(text), wanted, "{pattern}");
+            assert_eq!(
+                Regexp::new(pattern).unwrap().is_match(text),
+                wanted,
+                "{pattern}"
+            );
         }
         assert!(Regexp::new("(").is_err());
         assert!(Regexp::new(r"\y").is_err());

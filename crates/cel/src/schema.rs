@@ -17,6 +17,10 @@ pub const MAX_REQUEST_SIZE: i64 = 3 << 20;
 
 /// A node of a structural schema.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a keyword of schemas"
+)]
 pub struct Schema {
     kind: Kind,
     format: Format,
@@ -87,9 +91,12 @@ pub(crate) enum ListKind {
     Map,
 }
 
+/// Object types by their names.
+pub type Structs = Vec<(Arc<str>, StructType)>;
+
 impl Schema {
     /// The type of the values, and the object types it is made of. Objects are named by their path below `root`.
-    pub fn types(&self, root: &str) -> Option<(Type, Vec<(Arc<str>, StructType)>)> {
+    pub fn types(&self, root: &str) -> Option<(Type, Structs)> {
         let mut all = Vec::new();
         let of = self.name(root, &mut all)?;
         Some((of, all))
@@ -117,7 +124,11 @@ impl Schema {
 
     /// The schema of a property by its name in the data.
     pub fn property(&self, name: &str) -> Option<&Schema> {
-        let found = self.properties.as_ref()?.iter().find(|it| &*it.name == name);
+        let found = self
+            .properties
+            .as_ref()?
+            .iter()
+            .find(|it| &*it.name == name);
         found.map(|it| &it.schema)
     }
 
@@ -146,9 +157,9 @@ impl Schema {
                         return None;
                     }
                     let properties = node.properties.as_ref()?;
-                    let found = properties.iter().find(|it| {
-                        it.escaped.as_deref() == Some(field)
-                    })?;
+                    let found = properties
+                        .iter()
+                        .find(|it| it.escaped.as_deref() == Some(field))?;
                     &found.schema
                 }
             };
@@ -156,13 +167,14 @@ impl Schema {
         node.max_elements()
     }
 
-    fn name(&self, name: &str, all: &mut Vec<(Arc<str>, StructType)>) -> Option<Type> {
+    fn name(&self, name: &str, all: &mut Structs) -> Option<Type> {
         let visible = self.visible.as_ref()?;
         Some(match self.kind {
             Kind::Array => Type::list(self.items.as_ref()?.name(&format!("{name}.@idx"), all)?),
-            Kind::Object => match &self.additional {
-                Some(it) => Type::map(Type::String, it.name(&format!("{name}.@elem"), all)?),
-                None => {
+            Kind::Object => {
+                if let Some(it) = &self.additional {
+                    Type::map(Type::String, it.name(&format!("{name}.@elem"), all)?)
+                } else {
                     let mut structure = StructType::default();
                     for property in self.properties.iter().flatten() {
                         let Some(escaped) = &property.escaped else {
@@ -180,7 +192,7 @@ impl Schema {
                     all.push((name.clone(), structure));
                     Type::Struct(name)
                 }
-            },
+            }
             _ => visible.cel.clone(),
         })
     }

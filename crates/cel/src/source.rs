@@ -47,7 +47,7 @@ pub struct Issue {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Issues {
     text: String,
-    issues: Vec<Issue>,
+    all: Vec<Issue>,
     total: usize,
 }
 
@@ -55,7 +55,7 @@ impl Issues {
     pub(crate) fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
-            issues: Vec::new(),
+            all: Vec::new(),
             total: 0,
         }
     }
@@ -68,7 +68,7 @@ impl Issues {
     pub(crate) fn report_at(&mut self, location: Location, message: impl Into<String>) {
         self.total += 1;
         if self.total <= MAX_REPORTED {
-            self.issues.push(Issue {
+            self.all.push(Issue {
                 location,
                 message: message.into(),
             });
@@ -80,17 +80,13 @@ impl Issues {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Issue> {
-        self.issues.iter()
-    }
-
-    pub(crate) fn sort(&mut self) {
-        self.issues.sort_by_key(|it| it.location);
+        self.all.iter()
     }
 }
 
 impl fmt::Display for Issues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut sorted: Vec<&Issue> = self.issues.iter().collect();
+        let mut sorted: Vec<&Issue> = self.all.iter().collect();
         sorted.sort_by_key(|it| it.location);
         for (index, issue) in sorted.iter().enumerate() {
             if index > 0 {

@@ -77,9 +77,8 @@ impl Type {
 
     pub(crate) fn params(&self) -> &[Type] {
         match self {
-            Self::List(it) => std::slice::from_ref(it),
+            Self::List(it) | Self::Type(Some(it)) => std::slice::from_ref(it),
             Self::Opaque(_, params) => params,
-            Self::Type(Some(it)) => std::slice::from_ref(it),
             _ => &[],
         }
     }

@@ -71,15 +71,10 @@ pub(crate) fn validate(checked: &Checked, options: &Options) -> Result<(), Issue
 }
 
 /// A format and its arguments, if both are literals.
-fn format(
-    checked: &Checked,
-    id: Id,
-    target: Id,
-    list: Id,
-    report: &mut impl FnMut(Id, String),
-) {
+fn format(checked: &Checked, id: Id, target: Id, list: Id, report: &mut impl FnMut(Id, String)) {
     let ast = &checked.ast;
-    let (Expr::Literal(Literal::String(text)), Expr::List(args)) = (ast.expr(target), ast.expr(list))
+    let (Expr::Literal(Literal::String(text)), Expr::List(args)) =
+        (ast.expr(target), ast.expr(list))
     else {
         return;
     };
@@ -131,7 +126,9 @@ fn refused(checked: &Checked, verb: char, id: Id) -> Option<(Id, String)> {
         return None;
     }
     match checked.ast.expr(id) {
-        Expr::List(elements) => elements.iter().find_map(|it| refused(checked, verb, it.value)),
+        Expr::List(elements) => elements
+            .iter()
+            .find_map(|it| refused(checked, verb, it.value)),
         Expr::Map(entries) => entries
             .iter()
             .flat_map(|it| [it.key, it.value])
@@ -206,7 +203,10 @@ fn is_equivalent(a: &Type, b: &Type) -> bool {
         (Type::Opaque(a, left), Type::Opaque(b, right)) => {
             a == b
                 && left.len() == right.len()
-                && left.iter().zip(right.iter()).all(|(a, b)| is_equivalent(a, b))
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|(a, b)| is_equivalent(a, b))
         }
         (Type::Type(_), Type::Type(_)) => true,
         _ => a == b,

@@ -61,7 +61,7 @@ impl<'a> Struct<'a> {
 }
 
 /// Fields that are computed when they are read, such as the variables of a policy.
-pub trait Lazy {
+pub trait Lazy: Send + Sync {
     /// The value of a field; nothing if there is no such field.
     fn field<'s>(&'s self, name: &str) -> Option<Result<Value<'s>, Error>>;
 }
@@ -192,8 +192,8 @@ impl<'a> Value<'a> {
             Self::String(it) => it.is_empty(),
             Self::Bytes(it) => it.is_empty(),
             Self::Timestamp(it) => it.is_zero(),
-            Self::List(it) => it.len() == 0,
-            Self::Map(it) => it.len() == 0,
+            Self::List(it) => it.is_empty(),
+            Self::Map(it) => it.is_empty(),
             Self::Struct(it) => it.fields.is_empty(),
             _ => false,
         }

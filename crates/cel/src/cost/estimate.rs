@@ -34,7 +34,11 @@ impl SizeHints for crate::schema::Schema {
     }
 }
 
-pub(crate) fn estimate(checked: &Checked, options: &Options, hints: &dyn SizeHints) -> CostEstimate {
+pub(crate) fn estimate(
+    checked: &Checked,
+    options: &Options,
+    hints: &dyn SizeHints,
+) -> CostEstimate {
     let count = checked.ast.nodes.len();
     let mut coster = Coster {
         checked,
@@ -90,8 +94,7 @@ impl Coster<'_> {
     fn cost(&mut self, id: Id) -> Range {
         let checked = self.checked;
         match checked.ast.expr(id) {
-            Expr::Unspecified => Range::ZERO,
-            Expr::Literal(_) => Range::ZERO,
+            Expr::Unspecified | Expr::Literal(_) => Range::ZERO,
             Expr::Ident(name) => {
                 self.paths[id.index()] = match self.local(name) {
                     Some(local) => local.path.clone(),
@@ -135,7 +138,8 @@ impl Coster<'_> {
             }
             Expr::Map(entries) => {
                 let mut sum = Range::ZERO;
-                let (mut keys, mut values) = (none_yet(entries.is_empty()), none_yet(entries.is_empty()));
+                let (mut keys, mut values) =
+                    (none_yet(entries.is_empty()), none_yet(entries.is_empty()));
                 for it in entries {
                     sum = sum.plus(self.cost(it.key)).plus(self.cost(it.value));
                     keys = keys.union(self.size_or_unknown(it.key));
@@ -309,7 +313,10 @@ impl Coster<'_> {
     fn is_binding(&self, fold: &Fold) -> bool {
         let ast = &self.checked.ast;
         matches!(ast.expr(fold.range), Expr::List(it) if it.is_empty())
-            && matches!(ast.expr(fold.condition), Expr::Literal(Literal::Bool(false)))
+            && matches!(
+                ast.expr(fold.condition),
+                Expr::Literal(Literal::Bool(false))
+            )
             && &*fold.accu != "__result__"
     }
 
@@ -356,7 +363,8 @@ impl Coster<'_> {
         };
         let mut result: Option<Range> = None;
         for overload in overloads {
-            let (cost, size) = self.overload(id, function, overload, target.as_ref(), &args, &costs);
+            let (cost, size) =
+                self.overload(id, function, overload, target.as_ref(), &args, &costs);
             all = all.union(cost);
             result = match (result, size) {
                 (Some(a), Some(b)) => Some(a.union(b)),
@@ -382,7 +390,9 @@ impl Coster<'_> {
     }
 
     fn arg(&mut self, id: Id) -> calls::Arg {
-        let path = self.path(id).filter(|it| &*it[0] != "@result" && &*it[0] != "__result__");
+        let path = self
+            .path(id)
+            .filter(|it| &*it[0] != "@result" && &*it[0] != "__result__");
         calls::Arg {
             id,
             path,
@@ -401,12 +411,9 @@ fn none_yet(is_empty: bool) -> Range {
 
 fn is_scalar(of: &Type) -> bool {
     match of {
-        Type::Bool
-        | Type::Int
-        | Type::Uint
-        | Type::Double
-        | Type::Duration
-        | Type::Timestamp => true,
+        Type::Bool | Type::Int | Type::Uint | Type::Double | Type::Duration | Type::Timestamp => {
+            true
+        }
         other => other.unwrap_optional().is_some_and(is_scalar),
     }
 }

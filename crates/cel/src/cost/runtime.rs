@@ -70,9 +70,16 @@ fn standard(overload: &str) -> Charge {
             Charge::Part(0, 0.1)
         }
         "in_list" => Charge::Elements,
-        "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string"
-        | "less_bytes" | "greater_bytes" | "less_equals_bytes" | "greater_equals_bytes"
-        | "equals" | "not_equals" => Charge::Smaller,
+        "less_string"
+        | "greater_string"
+        | "less_equals_string"
+        | "greater_equals_string"
+        | "less_bytes"
+        | "greater_bytes"
+        | "less_equals_bytes"
+        | "greater_equals_bytes"
+        | "equals"
+        | "not_equals" => Charge::Smaller,
         "add_string" | "add_bytes" => Charge::Sum,
         "matches" | "matches_string" => Charge::Match,
         "contains_string" => Charge::Contains,
@@ -83,22 +90,63 @@ fn standard(overload: &str) -> Charge {
 fn kubernetes(function: &str, overload: &str) -> Option<Charge> {
     Some(match function {
         "check" => Charge::Fixed(350_000),
-        "serviceAccount" | "path" | "group" | "resource" | "subresource" | "namespace" | "name"
-        | "allowed" | "reason" | "error" | "errored" | "masked" | "prefixLength" | "family"
-        | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast" | "isLinkLocalUnicast"
-        | "isGlobalUnicast" | "format.named" | "sign" | "asInteger" | "isInteger"
-        | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo" | "add" | "sub"
-        | "major" | "minor" | "patch" | "getScheme" | "getHostname" | "getHost" | "getPort"
-        | "getEscapedPath" | "getQuery" => Charge::One,
+        "serviceAccount"
+        | "path"
+        | "group"
+        | "resource"
+        | "subresource"
+        | "namespace"
+        | "name"
+        | "allowed"
+        | "reason"
+        | "error"
+        | "errored"
+        | "masked"
+        | "prefixLength"
+        | "family"
+        | "isUnspecified"
+        | "isLoopback"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isGlobalUnicast"
+        | "format.named"
+        | "sign"
+        | "asInteger"
+        | "isInteger"
+        | "asApproximateFloat"
+        | "isGreaterThan"
+        | "isLessThan"
+        | "compareTo"
+        | "add"
+        | "sub"
+        | "major"
+        | "minor"
+        | "patch"
+        | "getScheme"
+        | "getHostname"
+        | "getHost"
+        | "getPort"
+        | "getEscapedPath"
+        | "getQuery" => Charge::One,
         "fieldSelector" | "labelSelector" => Charge::Selector,
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => {
             Charge::Traversal
         }
         "ip" if overload == "cidr_ip" => Charge::One,
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "jsonpatch.escapeKey"
-        | "cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver" => {
-            Charge::Part(0, 0.1)
-        }
+        "url"
+        | "lowerAscii"
+        | "upperAscii"
+        | "substring"
+        | "trim"
+        | "jsonpatch.escapeKey"
+        | "cidr"
+        | "isIP"
+        | "isCIDR"
+        | "ip"
+        | "quantity"
+        | "isQuantity"
+        | "semver"
+        | "isSemver" => Charge::Part(0, 0.1),
         "replace" | "split" | "ip.isCanonical" => Charge::Part(0, 0.2),
         "join" => Charge::ResultPart(0.2),
         "find" | "findAll" => Charge::Match,
@@ -245,9 +293,7 @@ fn traversal(value: &Value) -> u64 {
         Value::Map(it) => it
             .pairs()
             .iter()
-            .map(|(key, value)| {
-                traversal(key).saturating_add(value.as_ref().map_or(1, traversal))
-            })
+            .map(|(key, value)| traversal(key).saturating_add(value.as_ref().map_or(1, traversal)))
             .fold(0, u64::saturating_add),
         _ => 1,
     }
@@ -293,7 +339,10 @@ impl Tracker {
     /// A node has a value. Ends the evaluation if that was one too many.
     pub(crate) fn push(&mut self, id: u32) -> Result<(), Error> {
         let last = &mut self.last[id as usize];
-        let before = std::mem::replace(last, u32::try_from(self.stack.len() + 1).unwrap_or(u32::MAX));
+        let before = std::mem::replace(
+            last,
+            u32::try_from(self.stack.len() + 1).unwrap_or(u32::MAX),
+        );
         self.stack.push((id, before));
         if self.cost > self.limit {
             return Err(Error::cost_limit());

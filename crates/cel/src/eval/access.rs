@@ -148,11 +148,7 @@ impl<'a> Evaluator<'a, '_> {
                 None => return Ok(Value::NONE),
             }
         }
-        Ok(if optional {
-            Value::some(value)
-        } else {
-            value
-        })
+        Ok(if optional { Value::some(value) } else { value })
     }
 
     /// One selection. Nothing if it is optional and there is nothing.

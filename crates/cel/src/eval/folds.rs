@@ -79,8 +79,7 @@ impl<'a> Evaluator<'a, '_> {
             self.locals[fold.accu as usize] = Slot::Set(value);
         }
         self.iterations += 1;
-        if self.iterations.is_multiple_of(CHECK_FREQUENCY)
-            && self.interrupt.is_some_and(|it| it())
+        if self.iterations.is_multiple_of(CHECK_FREQUENCY) && self.interrupt.is_some_and(|it| it())
         {
             return Err(Error::interrupted());
         }
@@ -173,6 +172,7 @@ impl<'a> Evaluator<'a, '_> {
             let mut context = crate::functions::Context {
                 work: &mut self.work,
                 name: &call.name,
+                overload: &call.overload,
                 regex: None,
                 strings: self.plan.strings,
             };
@@ -207,7 +207,9 @@ fn put<'a>(accu: &mut Value<'a>, values: Vec<Value<'a>>) -> Result<(), Error> {
             let mut insert = |key: Value<'a>, value: Value<'a>| {
                 let text = key.to_string();
                 if entries.insert(key, value) {
-                    return Err(Error::new(format!("insert failed: key {text} already exists")));
+                    return Err(Error::new(format!(
+                        "insert failed: key {text} already exists"
+                    )));
                 }
                 Ok(())
             };

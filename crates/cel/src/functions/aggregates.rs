@@ -31,10 +31,12 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "lists.range" => range,
         "reverse" => reverse,
         "distinct" => distinct,
-        "sets.contains" => |context, args| sets(context, args, |context, a, b| all(context, a, b)),
-        "sets.equivalent" => {
-            |context, args| sets(context, args, |context, a, b| Ok(all(context, a, b)? && all(context, b, a)?))
-        }
+        "sets.contains" => |context, args| sets(context, args, all),
+        "sets.equivalent" => |context, args| {
+            sets(context, args, |context, a, b| {
+                Ok(all(context, a, b)? && all(context, b, a)?)
+            })
+        },
         "sets.intersects" => |context, args| sets(context, args, any),
         "cel.@mapInsert" => insert,
         _ => return None,
@@ -52,7 +54,7 @@ fn is_sorted<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>>
             return Err(Error::no_such_overload());
         }
         if let Some(before) = &before
-            && compare(before, &it) .is_ok_and(Ordering::is_gt)
+            && compare(before, &it).is_ok_and(Ordering::is_gt)
         {
             return Ok(Value::Bool(false));
         }
@@ -70,15 +72,30 @@ fn sum<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     for it in list.iter() {
         let it = it?;
         total = Some(match total {
-            None if matches!(it, Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_)) => it,
+            None if matches!(
+                it,
+                Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::Duration(_)
+            ) =>
+            {
+                it
+            }
             None => return Err(Error::no_such_overload()),
             Some(total) => add(context, &[total, it])?,
         });
     }
-    Ok(total.unwrap_or(Value::Int(0)))
+    Ok(total.unwrap_or(match context.overload {
+        "list_uint_sum_uint" => Value::Uint(0),
+        "list_double_sum_double" => Value::Double(0.0),
+        "list_duration_sum_duration" => Value::Duration(0),
+        _ => Value::Int(0),
+    }))
 }
 
-fn extremum<'a>(context: &mut Context, args: &[Value<'a>], replaced: Ordering) -> Result<Value<'a>> {
+fn extremum<'a>(
+    context: &mut Context,
+    args: &[Value<'a>],
+    replaced: Ordering,
+) -> Result<Value<'a>> {
     let [Value::List(list)] = args else {
         return Err(context.mismatch(args));
     };
@@ -103,7 +120,7 @@ pub(super) fn position<'a>(
     list: &List<'a>,
     item: &Value<'a>,
     last: bool,
-) -> Result<Value<'a>> {
+) -> Value<'a> {
     let mut found = -1;
     for (index, it) in list.iter().enumerate() {
         if matches!(it.and_then(|it| equal(&it, item, context.work)), Ok(true)) {
@@ -113,7 +130,7 @@ pub(super) fn position<'a>(
             }
         }
     }
-    Ok(Value::Int(found))
+    Value::Int(found)
 }
 
 fn includes<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
@@ -138,7 +155,9 @@ fn slice<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     };
     let what = format!("cannot slice({start}, {end})");
     let (Ok(from), Ok(to)) = (usize::try_from(*start), usize::try_from(*end)) else {
-        return Err(Error::new(format!("{what}, negative indexes not supported")));
+        return Err(Error::new(format!(
+            "{what}, negative indexes not supported"
+        )));
     };
     if from > to {
         return Err(Error::new(format!(
@@ -257,7 +276,9 @@ fn reverse<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
             items.reverse();
             Ok(Value::list(items))
         }
-        [Value::String(it)] => Ok(Value::String(Str::from(it.chars().rev().collect::<String>()))),
+        [Value::String(it)] => Ok(Value::String(Str::from(
+            it.chars().rev().collect::<String>(),
+        ))),
         _ => Err(context.mismatch(args)),
     }
 }
@@ -330,7 +351,9 @@ fn insert<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     for (key, value) in more {
         let text = key.to_string();
         if entries.insert(key, value?) {
-            return Err(Error::new(format!("insert failed: key {text} already exists")));
+            return Err(Error::new(format!(
+                "insert failed: key {text} already exists"
+            )));
         }
     }
     Ok(Value::Map(Map::from(entries)))

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::value::{Opaque, Str, Value};
 
 /// Whoever decides what is allowed.
-pub trait Authorizer {
+pub trait Authorizer: Send + Sync {
     fn authorize(&self, attributes: &Attributes) -> Decision;
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn authorizer(authorizer: &dyn Authorizer) -> Value<'_> {
 }
 
 /// The value of the variable `authorizer.requestResource`.
-pub(crate) fn request_resource<'a>(authorizer: &'a dyn Authorizer, attributes: Attributes) -> Value<'a> {
+pub(crate) fn request_resource(authorizer: &dyn Authorizer, attributes: Attributes) -> Value<'_> {
     Value::Opaque(Opaque::Authz(Arc::new(Authz {
         authorizer,
         attributes,
@@ -101,7 +101,8 @@ pub(crate) fn request_resource<'a>(authorizer: &'a dyn Authorizer, attributes: A
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
         "path" | "group" | "serviceAccount" | "resource" | "subresource" | "namespace" | "name"
-        | "fieldSelector" | "labelSelector" | "check" | "allowed" | "reason" | "errored" | "error" => call,
+        | "fieldSelector" | "labelSelector" | "check" | "allowed" | "reason" | "errored"
+        | "error" => call,
         _ => return None,
     })
 }
@@ -132,7 +133,9 @@ fn call<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
                 return Err(Error::new("Invalid service account name"));
             }
             let name = texts[1].clone();
-            it.with(Stage::Authorizer, |to| to.service_account = Some((text, name)))
+            it.with(Stage::Authorizer, |to| {
+                to.service_account = Some((text, name));
+            })
         }
         (Stage::Group, "resource", 1) => it.with(Stage::Resource, |to| to.resource = text),
         (Stage::Resource, "subresource", 1) => it.with(Stage::Resource, |to| to.subresource = text),
@@ -151,7 +154,9 @@ fn call<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
             it.with(Stage::Decision(decision), |_| {})
         }
         (Stage::Decision(decision), "allowed", 0) => Value::Bool(decision.allowed),
-        (Stage::Decision(decision), "reason", 0) => Value::String(Str::from(decision.reason.clone())),
+        (Stage::Decision(decision), "reason", 0) => {
+            Value::String(Str::from(decision.reason.clone()))
+        }
         (Stage::Decision(decision), "errored", 0) => Value::Bool(decision.error.is_some()),
         (Stage::Decision(decision), "error", 0) => {
             Value::String(Str::from(decision.error.clone().unwrap_or_default()))

@@ -68,7 +68,9 @@ fn to_double<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>>
 /// As Go parses it: what is too large is an error, unless it is called infinite.
 fn parse_double(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
-    let is_named = text.bytes().any(|it| matches!(it, b'i' | b'I' | b'n' | b'N'));
+    let is_named = text
+        .bytes()
+        .any(|it| matches!(it, b'i' | b'I' | b'n' | b'N'));
     (value.is_finite() || is_named).then_some(value)
 }
 
@@ -82,7 +84,10 @@ fn to_duration<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the range is looked at before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is looked at before"
+)]
 fn to_int<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     match args {
         [it @ Value::Int(_)] => Ok(it.clone()),

@@ -16,7 +16,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Format> {
     found.map(|it| &it.1)
 }
 
-const fn format(name: &'static str, max_regex_size: u64, validate: fn(&str) -> Vec<String>) -> Format {
+const fn format(
+    name: &'static str,
+    max_regex_size: u64,
+    validate: fn(&str) -> Vec<String>,
+) -> Format {
     Format {
         name,
         max_regex_size,
@@ -26,22 +30,63 @@ const fn format(name: &'static str, max_regex_size: u64, validate: fn(&str) -> V
 
 static FORMATS: [(&str, Format); 13] = [
     ("dns1123Label", format("DNS1123Label", 30, label)),
-    ("dns1123Subdomain", format("DNS1123Subdomain", 60, subdomain)),
+    (
+        "dns1123Subdomain",
+        format("DNS1123Subdomain", 60, subdomain),
+    ),
     ("dns1035Label", format("DNS1035Label", 30, label_1035)),
     ("qualifiedName", format("QualifiedName", 60, qualified)),
-    ("dns1123LabelPrefix", format("DNS1123LabelPrefix", 30, |it| label(&prefix(it)))),
-    ("dns1123SubdomainPrefix", format("DNS1123SubdomainPrefix", 60, |it| subdomain(&prefix(it)))),
-    ("dns1035LabelPrefix", format("DNS1035LabelPrefix", 30, |it| label_1035(&prefix(it)))),
+    (
+        "dns1123LabelPrefix",
+        format("DNS1123LabelPrefix", 30, |it| label(&prefix(it))),
+    ),
+    (
+        "dns1123SubdomainPrefix",
+        format("DNS1123SubdomainPrefix", 60, |it| subdomain(&prefix(it))),
+    ),
+    (
+        "dns1035LabelPrefix",
+        format("DNS1035LabelPrefix", 30, |it| label_1035(&prefix(it))),
+    ),
     ("labelValue", format("LabelValue", 40, label_value)),
-    ("uri", format("URI", 1103, |it| super::url::parse(it).err().into_iter().collect())),
-    ("uuid", format("uuid", 70, |it| unless(is_uuid(it), "does not match the UUID format"))),
-    ("byte", format("byte", 84, |it| unless(strfmt::base64(it).is_ok(), "invalid base64"))),
-    ("date", format("date", 70, |it| unless(Timestamp::parse_date(it).is_some(), "invalid date"))),
-    ("datetime", format("datetime", 70, |it| unless(strfmt::date_time(it).is_ok(), "invalid datetime"))),
+    (
+        "uri",
+        format("URI", 1103, |it| {
+            super::url::parse(it).err().into_iter().collect()
+        }),
+    ),
+    (
+        "uuid",
+        format("uuid", 70, |it| {
+            unless(is_uuid(it), "does not match the UUID format")
+        }),
+    ),
+    (
+        "byte",
+        format("byte", 84, |it| {
+            unless(strfmt::base64(it).is_ok(), "invalid base64")
+        }),
+    ),
+    (
+        "date",
+        format("date", 70, |it| {
+            unless(Timestamp::parse_date(it).is_some(), "invalid date")
+        }),
+    ),
+    (
+        "datetime",
+        format("datetime", 70, |it| {
+            unless(strfmt::date_time(it).is_ok(), "invalid datetime")
+        }),
+    ),
 ];
 
 fn unless(holds: bool, message: &str) -> Vec<String> {
-    if holds { Vec::new() } else { vec![message.to_owned()] }
+    if holds {
+        Vec::new()
+    } else {
+        vec![message.to_owned()]
+    }
 }
 
 /// A prefix may end in a dash, behind which something is generated.
@@ -68,7 +113,9 @@ fn is_label_text(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(|it| is_alphanumeric_lower(*it))
         && bytes.last().is_some_and(|it| is_alphanumeric_lower(*it))
-        && bytes.iter().all(|it| is_alphanumeric_lower(*it) || *it == b'-')
+        && bytes
+            .iter()
+            .all(|it| is_alphanumeric_lower(*it) || *it == b'-')
 }
 
 fn too_long(text: &str, max: usize) -> Option<String> {
@@ -105,7 +152,9 @@ fn is_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(it))
+        && bytes
+            .iter()
+            .all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(it))
 }
 
 fn qualified(text: &str) -> Vec<String> {
@@ -116,7 +165,11 @@ fn qualified(text: &str) -> Vec<String> {
             if prefix.is_empty() {
                 errors.push("prefix part must be non-empty".to_owned());
             } else {
-                errors.extend(subdomain(prefix).into_iter().map(|it| format!("prefix part {it}")));
+                errors.extend(
+                    subdomain(prefix)
+                        .into_iter()
+                        .map(|it| format!("prefix part {it}")),
+                );
             }
             name
         }

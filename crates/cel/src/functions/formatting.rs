@@ -63,8 +63,18 @@ pub(crate) fn refuses(verb: char, type_name: &str) -> Option<String> {
         'x' | 'X' => matches!(type_name, "int" | "uint" | "string" | "bytes"),
         _ => matches!(
             type_name,
-            "int" | "uint" | "double" | "bool" | "string" | "bytes" | "list" | "map" | "null_type"
-                | "type" | "google.protobuf.Timestamp" | "google.protobuf.Duration"
+            "int"
+                | "uint"
+                | "double"
+                | "bool"
+                | "string"
+                | "bytes"
+                | "list"
+                | "map"
+                | "null_type"
+                | "type"
+                | "google.protobuf.Timestamp"
+                | "google.protobuf.Duration"
         ),
     };
     if fits {
@@ -77,9 +87,13 @@ pub(crate) fn refuses(verb: char, type_name: &str) -> Option<String> {
         'e' => "scientific clause can only be used on doubles",
         'b' => "only integers and bools can be formatted as binary",
         'x' | 'X' => "only integers, byte buffers, and strings can be formatted as hex",
-        _ => "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+        _ => {
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
+        }
     };
-    Some(format!("error during formatting: {why}, was given {type_name}"))
+    Some(format!(
+        "error during formatting: {why}, was given {type_name}"
+    ))
 }
 
 pub(super) fn format(context: &mut Context, format: &str, args: &List) -> Result<String> {
@@ -126,6 +140,15 @@ fn write(
         },
         ('d', Value::Int(it)) => it.to_string(),
         ('d', Value::Uint(it)) => it.to_string(),
+        ('d', Value::Double(it)) if modern && !it.is_finite() => plain(value, true),
+        ('f' | 'e', Value::Int(_) | Value::Uint(_)) if modern => {
+            let number = as_double(value);
+            if verb == 'f' {
+                fixed_modern(number, precision)
+            } else {
+                scientific_modern(number, precision)
+            }
+        }
         ('f' | 'e', Value::Double(_) | Value::String(_)) => {
             let number = match value {
                 Value::Double(it) => *it,
@@ -161,10 +184,23 @@ fn write(
 }
 
 fn refused_string(verb: char) -> Error {
-    let what = if verb == 'f' { "fixed-point" } else { "scientific" };
+    let what = if verb == 'f' {
+        "fixed-point"
+    } else {
+        "scientific"
+    };
     Error::new(format!(
         "error during formatting: {what} clause can only be used on doubles, was given string"
     ))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "what a double can hold")]
+fn as_double(value: &Value) -> f64 {
+    match value {
+        Value::Int(it) => *it as f64,
+        Value::Uint(it) => *it as f64,
+        _ => 0.0,
+    }
 }
 
 fn signed(it: i64, of: fn(u64) -> String) -> String {
@@ -175,7 +211,13 @@ fn signed(it: i64, of: fn(u64) -> String) -> String {
 fn hex(bytes: &[u8], upper: bool) -> String {
     let digits: Vec<String> = bytes
         .iter()
-        .map(|it| if upper { format!("{it:02X}") } else { format!("{it:02x}") })
+        .map(|it| {
+            if upper {
+                format!("{it:02X}")
+            } else {
+                format!("{it:02x}")
+            }
+        })
         .collect();
     digits.concat()
 }
@@ -234,9 +276,13 @@ fn nested(context: &mut Context, value: &Value) -> Result<String> {
         other if modern => plain(other, true),
         Value::String(it) => gofmt::quote(it),
         Value::Bytes(it) => format!("b{}", gofmt::quote(&String::from_utf8_lossy(it))),
-        Value::Double(it) if !it.is_finite() => {
-            gofmt::quote(if it.is_nan() { "NaN" } else if *it > 0.0 { "+Inf" } else { "-Inf" })
-        }
+        Value::Double(it) if !it.is_finite() => gofmt::quote(if it.is_nan() {
+            "NaN"
+        } else if *it > 0.0 {
+            "+Inf"
+        } else {
+            "-Inf"
+        }),
         Value::Double(it) => format!("{it:.6}"),
         Value::Timestamp(_) => format!("timestamp({})", gofmt::quote(&value.to_string())),
         Value::Duration(_) => format!("duration({})", gofmt::quote(&plain(value, false))),
@@ -271,7 +317,9 @@ fn fixed(value: f64, precision: usize, grouped: bool) -> String {
         return text;
     }
     let (number, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |it| ("-", it));
+    let (sign, digits) = number
+        .strip_prefix('-')
+        .map_or(("", number), |it| ("-", it));
     let mut out = sign.to_owned();
     for (index, it) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -288,20 +336,19 @@ fn fixed(value: f64, precision: usize, grouped: bool) -> String {
 
 /// The precision is taken as a width.
 fn scientific(value: f64, width: usize) -> String {
-    let text = match special(value) {
-        Some(text) => text.to_owned(),
-        None => {
-            const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-            let text = format!("{value:.6e}");
-            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let exponent: i32 = exponent.parse().unwrap_or(0);
-            let sign = if exponent < 0 { "⁻" } else { "" };
-            let digits: String = format!("{:02}", exponent.abs())
-                .bytes()
-                .map(|it| RAISED[usize::from(it - b'0')])
-                .collect();
-            format!("{mantissa}×10{sign}{digits}")
-        }
+    let text = if let Some(text) = special(value) {
+        text.to_owned()
+    } else {
+        const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+        let text = format!("{value:.6e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        let sign = if exponent < 0 { "⁻" } else { "" };
+        let digits: String = format!("{:02}", exponent.abs())
+            .bytes()
+            .map(|it| RAISED[usize::from(it - b'0')])
+            .collect();
+        format!("{mantissa}×10{sign}{digits}")
     };
     let missing = width.saturating_sub(text.chars().count());
     " ".repeat(missing) + &text

@@ -12,17 +12,23 @@ use crate::value::{Map, Opaque, Str, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
-        "url" | "isURL" | "getScheme" | "getHost" | "getHostname" | "getPort" | "getEscapedPath"
-        | "getQuery" => urls,
+        "url" | "isURL" | "getScheme" | "getHost" | "getHostname" | "getPort"
+        | "getEscapedPath" | "getQuery" => urls,
         "quantity" | "isQuantity" | "sign" | "asApproximateFloat" | "asInteger" | "isInteger"
         | "add" | "sub" => quantities,
         "isGreaterThan" | "isLessThan" | "compareTo" => order,
         "semver" | "isSemver" | "major" | "minor" | "patch" => versions,
-        "ip" | "isIP" | "ip.isCanonical" | "family" | "isUnspecified" | "isLoopback"
-        | "isLinkLocalMulticast" | "isLinkLocalUnicast" | "isGlobalUnicast" => addresses,
-        "cidr" | "isCIDR" | "containsIP" | "containsCIDR" | "prefixLength" | "masked" | "isMask" => {
-            networks
-        }
+        "ip"
+        | "isIP"
+        | "ip.isCanonical"
+        | "family"
+        | "isUnspecified"
+        | "isLoopback"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isGlobalUnicast" => addresses,
+        "cidr" | "isCIDR" | "containsIP" | "containsCIDR" | "prefixLength" | "masked"
+        | "isMask" => networks,
         "validate" => validate,
         _ if name.starts_with("format.") => named,
         _ => return None,
@@ -53,7 +59,10 @@ fn urls<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
             "getQuery" => {
                 let mut entries = Entries::default();
                 for (key, values) in it.query() {
-                    entries.insert(text(key), Value::list(values.into_iter().map(text).collect()));
+                    entries.insert(
+                        text(key),
+                        Value::list(values.into_iter().map(text).collect()),
+                    );
                 }
                 Value::Map(Map::from(entries))
             }
@@ -80,17 +89,27 @@ fn quantities<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>
             .ok_or_else(|| Error::new("cannot convert value to integer"))?,
         ("isInteger", [Value::Opaque(Q(it))]) => Value::Bool(it.as_int().is_some()),
         ("add", [Value::Opaque(Q(a)), Value::Opaque(Q(b))]) => of_quantity(a.add(b)),
-        ("add", [Value::Opaque(Q(a)), Value::Int(b)]) => of_quantity(a.add(&Quantity::from_int(*b))),
+        ("add", [Value::Opaque(Q(a)), Value::Int(b)]) => {
+            of_quantity(a.add(&Quantity::from_int(*b)))
+        }
         ("sub", [Value::Opaque(Q(a)), Value::Opaque(Q(b))]) => of_quantity(a.sub(b)),
-        ("sub", [Value::Opaque(Q(a)), Value::Int(b)]) => of_quantity(a.sub(&Quantity::from_int(*b))),
+        ("sub", [Value::Opaque(Q(a)), Value::Int(b)]) => {
+            of_quantity(a.sub(&Quantity::from_int(*b)))
+        }
         _ => return Err(context.mismatch(args)),
     })
 }
 
 fn order<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let order = match args {
-        [Value::Opaque(Opaque::Quantity(a)), Value::Opaque(Opaque::Quantity(b))] => a.cmp(b),
-        [Value::Opaque(Opaque::Semver(a)), Value::Opaque(Opaque::Semver(b))] => a.cmp(b),
+        [
+            Value::Opaque(Opaque::Quantity(a)),
+            Value::Opaque(Opaque::Quantity(b)),
+        ] => a.cmp(b),
+        [
+            Value::Opaque(Opaque::Semver(a)),
+            Value::Opaque(Opaque::Semver(b)),
+        ] => a.cmp(b),
         _ => return Err(context.mismatch(args)),
     };
     Ok(match context.name {
@@ -156,7 +175,9 @@ fn networks<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> 
     let ip = |it: &Value| -> Result<Option<IpAddr>> {
         match it {
             // What is no address is none of the types that the function takes.
-            Value::String(it) => net::parse_ip(it).map(Some).map_err(|_| Error::no_such_overload()),
+            Value::String(it) => net::parse_ip(it)
+                .map(Some)
+                .map_err(|_| Error::no_such_overload()),
             Value::Opaque(Opaque::Ip(it)) => Ok(Some(*it)),
             _ => Ok(None),
         }
@@ -168,9 +189,13 @@ fn networks<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> 
             Some(other) => Value::Bool(a.contains(other)),
             None => return Err(context.mismatch(args)),
         },
-        ("containsCIDR", [Value::Opaque(Opaque::Cidr(a)), Value::Opaque(Opaque::Cidr(b))]) => {
-            Value::Bool(contains_cidr(a, b))
-        }
+        (
+            "containsCIDR",
+            [
+                Value::Opaque(Opaque::Cidr(a)),
+                Value::Opaque(Opaque::Cidr(b)),
+            ],
+        ) => Value::Bool(contains_cidr(a, b)),
         ("containsCIDR", [Value::Opaque(Opaque::Cidr(a)), Value::String(b)]) => {
             Value::Bool(contains_cidr(a, &net::parse_cidr(b)?))
         }

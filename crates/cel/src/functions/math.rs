@@ -54,7 +54,11 @@ fn extremum<'a>(context: &mut Context, args: &[Value<'a>], wanted: Ordering) -> 
         }
     }
     best.ok_or_else(|| {
-        let name = if wanted == Ordering::Less { "math.@min" } else { "math.@max" };
+        let name = if wanted == Ordering::Less {
+            "math.@min"
+        } else {
+            "math.@max"
+        };
         Error::new(format!("{name}(list) argument must not be empty"))
     })
 }
@@ -105,7 +109,11 @@ fn sqrt<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     }
 }
 
-fn bits<'a>(context: &mut Context, args: &[Value<'a>], of: fn(u64, u64) -> u64) -> Result<Value<'a>> {
+fn bits<'a>(
+    context: &mut Context,
+    args: &[Value<'a>],
+    of: fn(u64, u64) -> u64,
+) -> Result<Value<'a>> {
     match args {
         [Value::Int(a), Value::Int(b)] => Ok(Value::Int(
             of(a.cast_unsigned(), b.cast_unsigned()).cast_signed(),
@@ -118,14 +126,22 @@ fn bits<'a>(context: &mut Context, args: &[Value<'a>], of: fn(u64, u64) -> u64) 
 fn shift<'a>(context: &mut Context, args: &[Value<'a>], left: bool) -> Result<Value<'a>> {
     let by = match args {
         [_, Value::Int(by)] if *by < 0 => {
-            let name = if left { "math.bitShiftLeft" } else { "math.bitShiftRight" };
+            let name = if left {
+                "math.bitShiftLeft"
+            } else {
+                "math.bitShiftRight"
+            };
             return Err(Error::new(format!("{name}() negative offset: {by}")));
         }
         [_, Value::Int(by)] => u32::try_from(*by).unwrap_or(u32::MAX),
         _ => return Err(context.mismatch(args)),
     };
     let moved = |it: u64| {
-        let result = if left { it.checked_shl(by) } else { it.checked_shr(by) };
+        let result = if left {
+            it.checked_shl(by)
+        } else {
+            it.checked_shr(by)
+        };
         result.unwrap_or(0)
     };
     match &args[0] {

@@ -33,7 +33,10 @@ pub(crate) fn parse_ip(text: &str) -> Result<IpAddr, Error> {
 }
 
 fn mapped(text: &str) -> Error {
-    Error::new(format!("IPv4-mapped IPv6 address {} is not allowed", quote(text)))
+    Error::new(format!(
+        "IPv4-mapped IPv6 address {} is not allowed",
+        quote(text)
+    ))
 }
 
 fn is_mapped(address: IpAddr) -> bool {
@@ -146,7 +149,10 @@ fn parse_v6(text: &str) -> Result<Option<IpAddr>, String> {
         let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
         if length > 4 {
             // Four digits may be followed by a point only if they are a part of an IPv4 address.
-            return Err(format!("each group must have 4 or less digits (at {})", quote(rest)));
+            return Err(format!(
+                "each group must have 4 or less digits (at {})",
+                quote(rest)
+            ));
         }
         if length == 0 {
             return Err(format!(
@@ -181,10 +187,16 @@ fn parse_v6(text: &str) -> Result<Option<IpAddr>, String> {
             break;
         }
         let Some(behind) = rest.strip_prefix(':') else {
-            return Err(format!("unexpected character, want colon (at {})", quote(rest)));
+            return Err(format!(
+                "unexpected character, want colon (at {})",
+                quote(rest)
+            ));
         };
         if behind.is_empty() {
-            return Err(format!("colon must be followed by more characters (at {})", quote(rest)));
+            return Err(format!(
+                "colon must be followed by more characters (at {})",
+                quote(rest)
+            ));
         }
         rest = behind;
         if let Some(behind) = rest.strip_prefix(':') {
@@ -199,7 +211,10 @@ fn parse_v6(text: &str) -> Result<Option<IpAddr>, String> {
         }
     }
     if !rest.is_empty() {
-        return Err(format!("trailing garbage after address (at {})", quote(rest)));
+        return Err(format!(
+            "trailing garbage after address (at {})",
+            quote(rest)
+        ));
     }
     match ellipsis {
         Some(gap) if at < 16 => {
@@ -222,7 +237,9 @@ impl Cidr {
                 IpAddr::from((u32::from(it) & mask).to_be_bytes())
             }
             IpAddr::V6(it) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.bits)).unwrap_or(0);
+                let mask = u128::MAX
+                    .checked_shl(128 - u32::from(self.bits))
+                    .unwrap_or(0);
                 IpAddr::from((u128::from(it) & mask).to_be_bytes())
             }
         };
@@ -247,10 +264,17 @@ impl std::fmt::Display for Cidr {
 pub(crate) fn is_global_unicast(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(it) => {
-            !it.is_unspecified() && !it.is_broadcast() && !it.is_loopback() && !it.is_multicast() && !it.is_link_local()
+            !it.is_unspecified()
+                && !it.is_broadcast()
+                && !it.is_loopback()
+                && !it.is_multicast()
+                && !it.is_link_local()
         }
         IpAddr::V6(it) => {
-            !it.is_unspecified() && !it.is_loopback() && !it.is_multicast() && !it.is_unicast_link_local()
+            !it.is_unspecified()
+                && !it.is_loopback()
+                && !it.is_multicast()
+                && !it.is_unicast_link_local()
         }
     }
 }

@@ -208,7 +208,7 @@ fn member<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     match args {
         [value, Value::List(list)] => contains(context, list, value).map(Value::Bool),
         [key, Value::Map(map)] => match map.find(key) {
-            Some(Err(error)) if map.len() > 0 || error.is_final() => Err(error),
+            Some(Err(error)) if !map.is_empty() || error.is_final() => Err(error),
             found => Ok(Value::Bool(found.is_some())),
         },
         _ => Err(Error::no_such_overload()),

@@ -33,20 +33,29 @@ pub(crate) fn parse(text: &str) -> Result<Quantity, &'static str> {
         b'+' => (false, &text[1..]),
         _ => (false, text),
     };
-    let end = rest.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(rest.len());
+    let end = rest
+        .find(|it: char| !it.is_ascii_digit() && it != '.')
+        .unwrap_or(rest.len());
     let (number, suffix) = rest.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {
         return Err(FORMAT);
     }
-    let letters = suffix.find(|it: char| !"eEinumkKMGTP".contains(it)).unwrap_or(suffix.len());
+    let letters = suffix
+        .find(|it: char| !"eEinumkKMGTP".contains(it))
+        .unwrap_or(suffix.len());
     let tail = &suffix[letters..];
     let tail = tail.strip_prefix(['+', '-']).unwrap_or(tail);
     if !tail.bytes().all(|it| it.is_ascii_digit()) {
         return Err(FORMAT);
     }
     let (scale, binary, style) = scale(suffix).ok_or(SUFFIX)?;
-    let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|it| it - b'0').rev().collect();
+    let mut digits: Vec<u8> = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .map(|it| it - b'0')
+        .rev()
+        .collect();
     for _ in 0..binary {
         multiply(&mut digits, 1024);
     }
@@ -117,7 +126,13 @@ fn increment(digits: &mut Vec<u8>) {
 
 impl Quantity {
     pub(crate) fn from_int(value: i64) -> Self {
-        let digits = value.unsigned_abs().to_string().bytes().map(|it| it - b'0').rev().collect();
+        let digits = value
+            .unsigned_abs()
+            .to_string()
+            .bytes()
+            .map(|it| it - b'0')
+            .rev()
+            .collect();
         let mut it = Self {
             negative: value < 0,
             digits,
@@ -146,7 +161,9 @@ impl Quantity {
         if self.exponent >= -9 || self.digits.is_empty() {
             return;
         }
-        let cut = usize::try_from(-9 - self.exponent).unwrap_or(0).min(self.digits.len());
+        let cut = usize::try_from(-9 - self.exponent)
+            .unwrap_or(0)
+            .min(self.digits.len());
         self.digits.drain(..cut);
         self.exponent = -9;
         increment(&mut self.digits);
@@ -173,14 +190,22 @@ impl Quantity {
         self.sign().cmp(&other.sign()).then_with(|| {
             let exponent = self.exponent.min(other.exponent);
             let order = magnitude(&self.aligned(exponent), &other.aligned(exponent));
-            if self.negative { order.reverse() } else { order }
+            if self.negative {
+                order.reverse()
+            } else {
+                order
+            }
         })
     }
 
     pub(crate) fn add(&self, other: &Self) -> Self {
         let exponent = self.exponent.min(other.exponent);
         let (a, b) = (self.aligned(exponent), other.aligned(exponent));
-        let style = if self.digits.is_empty() { other.style } else { self.style };
+        let style = if self.digits.is_empty() {
+            other.style
+        } else {
+            self.style
+        };
         let (negative, digits) = if self.negative == other.negative {
             (self.negative, sum(&a, &b))
         } else if magnitude(&a, &b).is_ge() {
@@ -212,22 +237,36 @@ impl Quantity {
         if self.exponent < 0 || self.exponent > 20 {
             return None;
         }
-        let text: String = self.aligned(0).iter().rev().map(|it| char::from(b'0' + it)).collect();
+        let text: String = self
+            .aligned(0)
+            .iter()
+            .rev()
+            .map(|it| char::from(b'0' + it))
+            .collect();
         let sign = if self.negative { "-" } else { "" };
         format!("{sign}{text}").parse().ok()
     }
 
     pub(crate) fn as_double(&self) -> f64 {
-        let text: String = self.digits.iter().rev().map(|it| char::from(b'0' + it)).collect();
+        let text: String = self
+            .digits
+            .iter()
+            .rev()
+            .map(|it| char::from(b'0' + it))
+            .collect();
         let sign = if self.negative { "-" } else { "" };
-        format!("{sign}{text}e{}", self.exponent).parse().unwrap_or(0.0)
+        format!("{sign}{text}e{}", self.exponent)
+            .parse()
+            .unwrap_or(0.0)
     }
 }
 
 fn magnitude(a: &[u8], b: &[u8]) -> Ordering {
     let trimmed = |it: &[u8]| it.iter().rposition(|it| *it > 0).map_or(0, |it| it + 1);
     let (a, b) = (&a[..trimmed(a)], &b[..trimmed(b)]);
-    a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev()))
+    a.len()
+        .cmp(&b.len())
+        .then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
 fn sum(a: &[u8], b: &[u8]) -> Vec<u8> {
@@ -281,7 +320,12 @@ impl fmt::Display for Quantity {
         }
         // The exponent is a multiple of three.
         let exponent = self.exponent.div_euclid(3) * 3;
-        let digits: String = self.aligned(exponent).iter().rev().map(|it| char::from(b'0' + it)).collect();
+        let digits: String = self
+            .aligned(exponent)
+            .iter()
+            .rev()
+            .map(|it| char::from(b'0' + it))
+            .collect();
         let suffix = match (self.style, exponent) {
             (_, 0) => String::new(),
             (Style::Exponent, it) => format!("e{it}"),

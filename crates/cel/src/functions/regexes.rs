@@ -20,13 +20,17 @@ pub(super) fn find(name: &str) -> Option<Function> {
 }
 
 /// The constant expression of the call, or one that is made now.
-fn compiled<'c>(context: &Context<'c>, pattern: &str) -> std::result::Result<Cow<'c, Regexp>, String> {
+fn compiled<'c>(
+    context: &Context<'c>,
+    pattern: &str,
+) -> std::result::Result<Cow<'c, Regexp>, String> {
     match context.regex {
         Some(regex) => Ok(Cow::Borrowed(regex)),
         None => Regexp::new(pattern).map(Cow::Owned),
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn illegal(why: String) -> Error {
     Error::new(format!("Illegal regex: {why}"))
 }
@@ -62,14 +66,17 @@ fn find_all<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> 
     };
     let regex = compiled(context, pattern).map_err(illegal)?;
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(Value::list(regex.find_all(it).take(count).map(text).collect()))
+    Ok(Value::list(
+        regex.find_all(it).take(count).map(text).collect(),
+    ))
 }
 
 fn extract<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let [Value::String(it), Value::String(pattern)] = args else {
         return Err(context.mismatch(args));
     };
-    let regex = compiled(context, pattern).map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
+    let regex = compiled(context, pattern)
+        .map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
     if regex.groups() > 1 {
         return Err(several(pattern));
     }
@@ -90,7 +97,8 @@ fn extract_all<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a
     let [Value::String(it), Value::String(pattern)] = args else {
         return Err(context.mismatch(args));
     };
-    let regex = compiled(context, pattern).map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
+    let regex = compiled(context, pattern)
+        .map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
     if regex.groups() > 1 {
         return Err(several(pattern));
     }
@@ -99,7 +107,11 @@ fn extract_all<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a
 
 fn replace<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let (it, pattern, new, count) = match args {
-        [Value::String(it), Value::String(pattern), Value::String(new)] => (it, pattern, new, -1),
+        [
+            Value::String(it),
+            Value::String(pattern),
+            Value::String(new),
+        ] => (it, pattern, new, -1),
         [
             Value::String(it),
             Value::String(pattern),
@@ -108,7 +120,8 @@ fn replace<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
         ] => (it, pattern, new, *count),
         _ => return Err(context.mismatch(args)),
     };
-    let regex = compiled(context, pattern).map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
+    let regex = compiled(context, pattern)
+        .map_err(|why| Error::new(format!("given regex is invalid: {why}")))?;
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let replaced = regex.replace(it, new, count).map_err(Error::new)?;
     Ok(Value::String(Str::from(replaced)))

@@ -36,7 +36,10 @@ pub(crate) fn parse(text: &str) -> Result<Semver, String> {
         None => (rest, None),
     };
     let patch = number(patch, "patch")?;
-    let allowed = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+    let allowed = |it: &str| {
+        it.bytes()
+            .all(|it| it.is_ascii_alphanumeric() || it == b'-')
+    };
     let mut all = Vec::new();
     for it in pre.into_iter().flat_map(|it| it.split('.')) {
         if it.is_empty() {
@@ -61,7 +64,9 @@ pub(crate) fn parse(text: &str) -> Result<Semver, String> {
             return Err("Build meta data is empty".to_owned());
         }
         if !allowed(it) {
-            return Err(format!("Invalid character(s) found in build meta data {it:?}"));
+            return Err(format!(
+                "Invalid character(s) found in build meta data {it:?}"
+            ));
         }
         builds.push(it.to_owned());
     }
@@ -80,15 +85,21 @@ fn range(text: &str) -> String {
 
 fn number(text: &str, what: &str) -> Result<u64, String> {
     if !text.bytes().all(|it| it.is_ascii_digit()) {
-        return Err(format!("Invalid character(s) found in {what} number {text:?}"));
+        return Err(format!(
+            "Invalid character(s) found in {what} number {text:?}"
+        ));
     }
     if text.len() > 1 && text.starts_with('0') {
         let mut what = what.to_owned();
         what[..1].make_ascii_uppercase();
-        return Err(format!("{what} number must not contain leading zeroes {text:?}"));
+        return Err(format!(
+            "{what} number must not contain leading zeroes {text:?}"
+        ));
     }
     if text.is_empty() {
-        return Err(format!("strconv.ParseUint: parsing {text:?}: invalid syntax"));
+        return Err(format!(
+            "strconv.ParseUint: parsing {text:?}: invalid syntax"
+        ));
     }
     text.parse().map_err(|_| range(text))
 }
@@ -122,11 +133,13 @@ pub(crate) fn normalize(text: &str) -> Result<Semver, String> {
 impl Semver {
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
         let numbers = |it: &Self| (it.major, it.minor, it.patch);
-        numbers(self).cmp(&numbers(other)).then_with(|| match (self.pre.is_empty(), other.pre.is_empty()) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => self.pre.iter().map(Order).cmp(other.pre.iter().map(Order)),
+        numbers(self).cmp(&numbers(other)).then_with(|| {
+            match (self.pre.is_empty(), other.pre.is_empty()) {
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Greater,
+                (false, true) => Ordering::Less,
+                (false, false) => self.pre.iter().map(Order).cmp(other.pre.iter().map(Order)),
+            }
         })
     }
 }

@@ -13,8 +13,8 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "charAt" => char_at,
         "indexOf" => index_of,
         "lastIndexOf" => last_index_of,
-        "lowerAscii" => |context, args| map(context, args, |it| it.to_ascii_lowercase()),
-        "upperAscii" => |context, args| map(context, args, |it| it.to_ascii_uppercase()),
+        "lowerAscii" => |context, args| map(context, args, str::to_ascii_lowercase),
+        "upperAscii" => |context, args| map(context, args, str::to_ascii_uppercase),
         "trim" => |context, args| map(context, args, |it| it.trim().to_owned()),
         "strings.quote" => |context, args| map(context, args, quote),
         "replace" => replace,
@@ -88,7 +88,9 @@ fn char_at<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
 
 fn index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, part, from) = match args {
-        [Value::List(list), item] => return super::aggregates::position(context, list, item, false),
+        [Value::List(list), item] => {
+            return Ok(super::aggregates::position(context, list, item, false));
+        }
         [Value::String(text), Value::String(part)] => (text, part, 0),
         [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, *from),
         _ => return Err(context.mismatch(args)),
@@ -108,7 +110,9 @@ fn index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> 
 
 fn last_index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, part, from) = match args {
-        [Value::List(list), item] => return super::aggregates::position(context, list, item, true),
+        [Value::List(list), item] => {
+            return Ok(super::aggregates::position(context, list, item, true));
+        }
         [Value::String(text), Value::String(part)] => (text, part, None),
         [Value::String(text), Value::String(part), Value::Int(from)] => (text, part, Some(*from)),
         _ => return Err(context.mismatch(args)),
@@ -126,7 +130,10 @@ fn last_index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<
     // It begins there or before.
     let last = from.unwrap_or(length).min(length - chars(part));
     let end = byte_of(text, last).map_or(0, |it| (it + part.len()).min(text.len()));
-    let end = text.floor_char_boundary(end);
+    let end = (0..=end)
+        .rev()
+        .find(|it| text.is_char_boundary(*it))
+        .unwrap_or(0);
     let found = text[..end].rfind(&**part);
     Ok(Value::Int(found.map_or(-1, |it| chars(&text[..it]))))
 }
@@ -134,9 +141,12 @@ fn last_index_of<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<
 fn replace<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, old, new, count) = match args {
         [Value::String(text), Value::String(old), Value::String(new)] => (text, old, new, -1),
-        [Value::String(text), Value::String(old), Value::String(new), Value::Int(count)] => {
-            (text, old, new, *count)
-        }
+        [
+            Value::String(text),
+            Value::String(old),
+            Value::String(new),
+            Value::Int(count),
+        ] => (text, old, new, *count),
         _ => return Err(context.mismatch(args)),
     };
     // An empty text is found before and behind every character.
@@ -154,9 +164,11 @@ fn replace<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
 fn split<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, separator, count) = match args {
         [Value::String(text), Value::String(separator)] => (text, separator, -1),
-        [Value::String(text), Value::String(separator), Value::Int(count)] => {
-            (text, separator, *count)
-        }
+        [
+            Value::String(text),
+            Value::String(separator),
+            Value::Int(count),
+        ] => (text, separator, *count),
         _ => return Err(context.mismatch(args)),
     };
     let own = |it: &str| text_value(it.to_owned());
@@ -218,7 +230,9 @@ fn join<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
         }
         match it? {
             Value::String(it) => {
-                context.work.take(1 + (it.len() + separator.len()) as u64 / 10)?;
+                context
+                    .work
+                    .take(1 + (it.len() + separator.len()) as u64 / 10)?;
                 text.push_str(&it);
             }
             other => {

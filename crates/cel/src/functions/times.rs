@@ -16,9 +16,14 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "getHours" => |context, args| part(context, args, |it| it.hour, Some(3_600_000_000_000)),
         "getMinutes" => |context, args| part(context, args, |it| it.minute, Some(60_000_000_000)),
         "getSeconds" => |context, args| part(context, args, |it| it.second, Some(1_000_000_000)),
-        "getMilliseconds" => {
-            |context, args| part(context, args, |it| i64::from(it.nanos / 1_000_000), Some(1_000_000))
-        }
+        "getMilliseconds" => |context, args| {
+            part(
+                context,
+                args,
+                |it| i64::from(it.nanos / 1_000_000),
+                Some(1_000_000),
+            )
+        },
         _ => return None,
     })
 }
@@ -59,6 +64,10 @@ fn offset(at: Timestamp, zone: &str) -> Result<i32> {
             "timezone offset minutes out of range [0, 59]: {zone}"
         )));
     }
-    let minutes = if zone.starts_with('-') { -minutes } else { minutes };
+    let minutes = if zone.starts_with('-') {
+        -minutes
+    } else {
+        minutes
+    };
     Ok(hours.saturating_mul(3600).saturating_add(minutes * 60))
 }

@@ -1,6 +1,6 @@
 //! URLs, read as Go's `net/url` reads them.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A URL that `url.ParseRequestURI` accepts.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -114,13 +114,18 @@ fn host_of(host: &str) -> Result<String, String> {
     } else {
         host.rfind(':').map_or("", |it| &host[it..])
     };
-    if !port.is_empty()
-        && !(port.starts_with(':') && port[1..].bytes().all(|it| it.is_ascii_digit()))
-    {
-        return Err(format!("invalid port {} after host", crate::gofmt::quote(port)));
+    let is_port = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
+        return Err(format!(
+            "invalid port {} after host",
+            crate::gofmt::quote(port)
+        ));
     }
     check_escapes(host)?;
-    if let Some(bad) = host.chars().find(|it| matches!(it, ' ' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')) {
+    if let Some(bad) = host
+        .chars()
+        .find(|it| matches!(it, ' ' | '"' | '\\' | '^' | '`' | '{' | '|' | '}'))
+    {
         return Err(format!(
             "invalid character {} in host name",
             crate::gofmt::quote(&bad.to_string())
@@ -134,8 +139,14 @@ fn check_escapes(text: &str) -> Result<(), String> {
     for (at, _) in text.match_indices('%') {
         let digits = &bytes[at + 1..bytes.len().min(at + 3)];
         if digits.len() < 2 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            let end = (at + 1..=bytes.len().min(at + 3)).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(at + 1);
-            return Err(format!("invalid URL escape {}", crate::gofmt::quote(&text[at..end])));
+            let end = (at + 1..=bytes.len().min(at + 3))
+                .rev()
+                .find(|it| text.is_char_boundary(*it))
+                .unwrap_or(at + 1);
+            return Err(format!(
+                "invalid URL escape {}",
+                crate::gofmt::quote(&text[at..end])
+            ));
         }
     }
     Ok(())
@@ -146,8 +157,13 @@ fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|it| std::str::from_utf8(it).ok());
-        match (bytes[at], hex.and_then(|it| u8::from_str_radix(it, 16).ok())) {
+        let hex = bytes
+            .get(at + 1..at + 3)
+            .and_then(|it| std::str::from_utf8(it).ok());
+        match (
+            bytes[at],
+            hex.and_then(|it| u8::from_str_radix(it, 16).ok()),
+        ) {
             (b'%', Some(it)) => {
                 out.push(it);
                 at += 3;
@@ -185,7 +201,7 @@ impl Url {
             if it.is_ascii_alphanumeric() || b"-._~$&+,/:;=@".contains(&it) {
                 out.push(char::from(it));
             } else {
-                out.push_str(&format!("%{it:02X}"));
+                let _ = write!(out, "%{it:02X}");
             }
         }
         out

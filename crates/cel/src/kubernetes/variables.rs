@@ -55,21 +55,44 @@ pub fn authorization_environment(env: Env) -> Env {
     let selector = |name: &str| {
         structure(
             name,
-            &[("rawSelector", Type::String), ("requirements", requirements.clone())],
+            &[
+                ("rawSelector", Type::String),
+                ("requirements", requirements.clone()),
+            ],
         )
     };
     let text = |names: &[&'static str]| -> Vec<(&'static str, Type)> {
         names.iter().map(|it| (*it, Type::String)).collect()
     };
-    let mut resource = text(&["namespace", "verb", "group", "version", "resource", "subresource", "name"]);
-    resource.push(("fieldSelector", Type::structure("kubernetes.FieldSelectorAttributes")));
-    resource.push(("labelSelector", Type::structure("kubernetes.LabelSelectorAttributes")));
+    let mut resource = text(&[
+        "namespace",
+        "verb",
+        "group",
+        "version",
+        "resource",
+        "subresource",
+        "name",
+    ]);
+    resource.push((
+        "fieldSelector",
+        Type::structure("kubernetes.FieldSelectorAttributes"),
+    ));
+    resource.push((
+        "labelSelector",
+        Type::structure("kubernetes.LabelSelectorAttributes"),
+    ));
     env.structures([
         structure(
             "kubernetes.SubjectAccessReviewSpec",
             &[
-                ("resourceAttributes", Type::structure("kubernetes.ResourceAttributes")),
-                ("nonResourceAttributes", Type::structure("kubernetes.NonResourceAttributes")),
+                (
+                    "resourceAttributes",
+                    Type::structure("kubernetes.ResourceAttributes"),
+                ),
+                (
+                    "nonResourceAttributes",
+                    Type::structure("kubernetes.NonResourceAttributes"),
+                ),
                 ("user", Type::String),
                 ("groups", Type::list(Type::String)),
                 ("extra", Type::map(Type::String, Type::list(Type::String))),
@@ -89,7 +112,10 @@ pub fn authorization_environment(env: Env) -> Env {
         ),
         structure("kubernetes.NonResourceAttributes", &text(&["path", "verb"])),
     ])
-    .variable("request", Type::structure("kubernetes.SubjectAccessReviewSpec"))
+    .variable(
+        "request",
+        Type::structure("kubernetes.SubjectAccessReviewSpec"),
+    )
 }
 
 fn structure(name: &str, fields: &[(&str, Type)]) -> (Arc<str>, StructType) {
@@ -119,11 +145,19 @@ fn request() -> Vec<(Arc<str>, StructType)> {
     vec![
         structure(
             "kubernetes.GroupVersionKind",
-            &[("group", text.clone()), ("version", text.clone()), ("kind", text.clone())],
+            &[
+                ("group", text.clone()),
+                ("version", text.clone()),
+                ("kind", text.clone()),
+            ],
         ),
         structure(
             "kubernetes.GroupVersionResource",
-            &[("group", text.clone()), ("version", text.clone()), ("resource", text.clone())],
+            &[
+                ("group", text.clone()),
+                ("version", text.clone()),
+                ("resource", text.clone()),
+            ],
         ),
         user(),
         structure(
@@ -166,7 +200,10 @@ fn namespace() -> Vec<(Arc<str>, StructType)> {
         structure(
             "kubernetes.NamespaceStatus",
             &[
-                ("conditions", Type::list(Type::structure("kubernetes.NamespaceCondition"))),
+                (
+                    "conditions",
+                    Type::list(Type::structure("kubernetes.NamespaceCondition")),
+                ),
                 ("phase", text.clone()),
             ],
         ),

@@ -10,7 +10,12 @@ fn kinds(text: &str) -> (Vec<Kind>, String) {
 fn numbers_are_as_long_as_they_can_be() {
     use Kind::{Dot, Eof, Float, Ident, Int, Plus, Uint};
     let cases: &[(&str, &[Kind])] = &[
-        ("1 2u 0x1F 0xfu 1.5 .5 1e3 1.e", &[Int, Uint, Int, Uint, Float, Float, Float, Int, Dot, Ident, Eof]),
+        (
+            "1 2u 0x1F 0xfu 1.5 .5 1e3 1.e",
+            &[
+                Int, Uint, Int, Uint, Float, Float, Float, Int, Dot, Ident, Eof,
+            ],
+        ),
         ("0x 1e+", &[Int, Ident, Int, Ident, Plus, Eof]),
     ];
     for (text, wanted) in cases {
@@ -31,6 +36,12 @@ fn strings_and_their_prefixes() {
 fn errors_tell_the_characters_they_skip() {
     let (all, text) = kinds(r#""\q" | 'x"#);
     assert_eq!(all, [Kind::Eof]);
-    assert!(text.contains(r#"token recognition error at: '"\q'"#), "{text}");
-    assert!(text.contains(r#"token recognition error at: '" | 'x'"#), "{text}");
+    assert!(
+        text.contains(r#"token recognition error at: '"\q'"#),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#"token recognition error at: '" | 'x'"#),
+        "{text}"
+    );
 }

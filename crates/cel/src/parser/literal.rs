@@ -22,8 +22,9 @@ impl Parser<'_> {
             Kind::Int => int(text, negative).map(Literal::Int),
             Kind::Uint => uint(text).map(Literal::Uint),
             Kind::Float => double(text, negative).map(Literal::Double),
-            Kind::String => unescape(text, false)
-                .map(|it| Literal::String(String::from_utf8_lossy(&it).into())),
+            Kind::String => {
+                unescape(text, false).map(|it| Literal::String(String::from_utf8_lossy(&it).into()))
+            }
             Kind::Bytes => unescape(&text[1..], true).map(|it| Literal::Bytes(Arc::from(it))),
             Kind::True => Ok(Literal::Bool(true)),
             Kind::False => Ok(Literal::Bool(false)),
@@ -84,11 +85,7 @@ fn unescape(text: &str, is_bytes: bool) -> Result<Vec<u8>, &'static str> {
 }
 
 /// Writes what an escape sequence means; returns the text behind it.
-fn escape<'t>(
-    text: &'t str,
-    is_bytes: bool,
-    out: &mut Vec<u8>,
-) -> Result<&'t str, &'static str> {
+fn escape<'t>(text: &'t str, is_bytes: bool, out: &mut Vec<u8>) -> Result<&'t str, &'static str> {
     const BROKEN: &str = "unable to unescape string";
     let code = *text.as_bytes().first().ok_or(BROKEN)?;
     let simple = match code {

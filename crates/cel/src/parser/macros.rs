@@ -12,7 +12,10 @@ const UNUSED: &str = "#unused";
 
 /// Which macros an environment has.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a library of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a library of its own"
+)]
 pub(crate) struct Macros {
     pub(crate) standard: bool,
     pub(crate) two_variables: bool,
@@ -67,7 +70,9 @@ impl Parser<'_> {
             ("all" | "exists" | "exists_one" | "existsOne", 3) if has.two_variables => {
                 build.quantifier2(name, target, args)
             }
-            ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) if has.two_variables => {
+            ("transformList" | "transformMap" | "transformMapEntry", 3 | 4)
+                if has.two_variables =>
+            {
                 build.transform(name, target, args)
             }
             ("optMap" | "optFlatMap", 2) if has.optionals => build.opt_map(name, target, args),
@@ -382,7 +387,11 @@ impl Build<'_, '_> {
 
     /// `math.greatest` and `math.least` take any number of arguments.
     fn extremum(&mut self, name: &str, target: Id, args: &[Id]) -> Expanded {
-        let function = if name == "greatest" { "math.@max" } else { "math.@min" };
+        let function = if name == "greatest" {
+            "math.@max"
+        } else {
+            "math.@min"
+        };
         let unfit = args.iter().find(|it| {
             matches!(
                 self.expr(**it),
@@ -393,7 +402,10 @@ impl Build<'_, '_> {
             )
         });
         match args {
-            [] => self.misuse(target, format!("math.{name}() requires at least one argument")),
+            [] => self.misuse(
+                target,
+                format!("math.{name}() requires at least one argument"),
+            ),
             [one] if matches!(self.expr(*one), Expr::List(_)) => {
                 let Expr::List(elements) = self.expr(*one) else {
                     return self.misuse(*one, "");
@@ -412,7 +424,8 @@ impl Build<'_, '_> {
                     )
                 });
                 if elements.is_empty() || bad {
-                    return self.misuse(*one, format!("math.{name}() invalid single argument value"));
+                    return self
+                        .misuse(*one, format!("math.{name}() invalid single argument value"));
                 }
                 Ok(self.call(function, vec![*one]))
             }
@@ -421,7 +434,9 @@ impl Build<'_, '_> {
             }
             [one] => Ok(self.call(function, vec![*one])),
             _ => {
-                let list = args.iter().find(|it| matches!(self.expr(**it), Expr::List(_)));
+                let list = args
+                    .iter()
+                    .find(|it| matches!(self.expr(**it), Expr::List(_)));
                 if let Some(bad) = unfit.or(list) {
                     let message = format!("math.{name}() simple literal arguments must be numeric");
                     return self.misuse(*bad, message);

@@ -33,7 +33,9 @@ pub(super) fn explain(text: &str, tokens: &[Token]) -> Issues {
     reader.start();
     if reader.issues.is_empty() {
         // The fast parser has refused it, so something is wrong.
-        reader.issues.report(text.len(), "Syntax error: unexpected input");
+        reader
+            .issues
+            .report(text.len(), "Syntax error: unexpected input");
     }
     reader.issues
 }
@@ -90,11 +92,14 @@ impl Reader<'_> {
             return "'<EOF>'".to_owned();
         }
         let text = token.text(self.text);
-        let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
+        let text = text
+            .replace('\n', "\\n")
+            .replace('\r', "\\r")
+            .replace('\t', "\\t");
         format!("'{text}'")
     }
 
-    fn report(&mut self, message: String) {
+    fn report(&mut self, message: impl std::fmt::Display) {
         if self.recovering {
             return;
         }
@@ -165,8 +170,19 @@ impl Reader<'_> {
         }
         self.recovering = true;
         let last = self.tokens[(self.next + ahead).min(self.tokens.len() - 1)];
-        let text = &self.text[self.token().start as usize..last.end as usize];
-        let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
+        // Blanks between tokens belong to the input, characters that are no tokens do not.
+        let mut text = String::new();
+        let mut end = self.token().start as usize;
+        for it in &self.tokens[self.next..=(self.next + ahead).min(self.tokens.len() - 1)] {
+            let gap = self.text[end..it.start as usize].chars();
+            text.extend(gap.filter(char::is_ascii_whitespace));
+            text.push_str(it.text(self.text));
+            end = it.end as usize;
+        }
+        let text = text
+            .replace('\n', "\\n")
+            .replace('\r', "\\r")
+            .replace('\t', "\\t");
         let message = match text.strip_prefix('.') {
             // As older versions of cel-go had it.
             Some(word @ ("true" | "false" | "null")) => {

@@ -33,7 +33,9 @@ fn long_chains_of_logic_are_balanced() {
 
 #[test]
 fn misused_macros_are_reported_where_they_are_misused() {
-    let error = parse("[1].all(a.b, true)", options()).unwrap_err().to_string();
+    let error = parse("[1].all(a.b, true)", options())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "ERROR: <input>:1:10: argument must be a simple name\n | [1].all(a.b, true)\n | .........^"

@@ -76,7 +76,7 @@ impl Planner<'_> {
                 };
                 Ok(self.constant(id, value))
             }
-            Expr::Ident(name) => self.ident(id, name),
+            Expr::Ident(name) => Ok(self.ident(id, name)),
             Expr::Select {
                 operand,
                 field,
@@ -183,19 +183,19 @@ impl Planner<'_> {
         }))
     }
 
-    fn ident(&mut self, id: Id, name: &Name) -> Planned {
+    fn ident(&mut self, id: Id, name: &Name) -> Ix {
         let local = |planner: &Self, name: &str| {
             let found = planner.scopes.iter().rev().find(|it| &*it.0 == name);
             found.map(|it| it.1)
         };
         match self.checked.map(|it| it.reference(id)) {
-            Some(Reference::Type(of)) => Ok(self.constant(id, Value::Type(Arc::new(of.clone())))),
+            Some(Reference::Type(of)) => self.constant(id, Value::Type(Arc::new(of.clone()))),
             Some(Reference::Variable { name, global }) => {
                 let base = match local(self, name) {
                     Some(slot) if !global => Base::Local(slot),
                     _ => Base::Global(self.global(name)),
                 };
-                Ok(self.attr(id, base))
+                self.attr(id, base)
             }
             _ => {
                 let base = match local(self, name) {
@@ -208,7 +208,7 @@ impl Planner<'_> {
                             .collect(),
                     ),
                 };
-                Ok(self.attr(id, base))
+                self.attr(id, base)
             }
         }
     }
@@ -217,7 +217,7 @@ impl Planner<'_> {
         if let Some(Reference::Variable { .. } | Reference::Type(_)) =
             self.checked.map(|it| it.reference(id))
         {
-            return self.ident(id, field);
+            return Ok(self.ident(id, field));
         }
         let key = Value::String(Str::Shared(field.clone()));
         let operand = self.plan(operand)?;
@@ -341,16 +341,18 @@ impl Planner<'_> {
     }
 
     fn conditional(&mut self, id: Id, condition: Ix, yes: Ix, no: Ix) -> Ix {
-        let mut branch = |ix: Ix| match &self.nodes[ix as usize] {
-            Node::Attr(_) => match self.take(ix) {
-                Node::Attr(attr) => Box::new(attr),
-                _ => unreachable_attr(ix),
-            },
-            node => Box::new(Attr {
-                id: node.id(),
+        let mut branch = |ix: Ix| {
+            let id = self.nodes[ix as usize].id();
+            if let Node::Attr(_) = &self.nodes[ix as usize]
+                && let Node::Attr(attr) = self.take(ix)
+            {
+                return Box::new(attr);
+            }
+            Box::new(Attr {
+                id,
                 base: Base::Value(ix),
                 quals: Vec::new(),
-            }),
+            })
         };
         let (yes, no) = (branch(yes), branch(no));
         self.attr(id, Base::Conditional { condition, yes, no })
@@ -392,13 +394,14 @@ impl Planner<'_> {
             .env
             .find_function(&name)
             .map_or(0, |it| it.overloads.len());
-        let early = args.len() > 2
-            || (overload.is_empty() && bound > 1 && !functions::is_singleton(&name));
+        let early =
+            args.len() > 2 || (overload.is_empty() && bound > 1 && !functions::is_singleton(&name));
         let mut call = Call {
             id: id.0,
             charge: runtime::charge(&name, overload, self.env.options()),
             non_strict: &*name == operator::NOT_STRICTLY_FALSE,
             name,
+            overload: Name::from(overload),
             function,
             args: args.into(),
             early,
@@ -441,6 +444,7 @@ impl Planner<'_> {
         Ok(self.add(Node::Call(Box::new(Call {
             id: id.0,
             name,
+            overload: Name::from(""),
             function: functions::UNKNOWN,
             args: args.into(),
             early: false,
@@ -460,13 +464,3 @@ fn push(attr: &mut Attr, qual: Qual) {
         attr.quals.push(qual);
     }
 }
-
-/// What was an attribute a moment ago still is one; a constant is as good as any other value.
-fn unreachable_attr(ix: Ix) -> Box<Attr> {
-    Box::new(Attr {
-        id: 0,
-        base: Base::Value(ix),
-        quals: Vec::new(),
-    })
-}
-

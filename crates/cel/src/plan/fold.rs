@@ -81,7 +81,12 @@ pub(super) fn membership(nodes: &[Node], call: &Call) -> Option<Node> {
     for item in items.iter() {
         if !matches!(
             item,
-            Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) | Value::String(_) | Value::Null
+            Value::Bool(_)
+                | Value::Int(_)
+                | Value::Uint(_)
+                | Value::Double(_)
+                | Value::String(_)
+                | Value::Null
         ) {
             return None;
         }
@@ -140,6 +145,7 @@ pub(super) fn conversion(
     let mut context = Context {
         work: &mut work,
         name: &call.name,
+        overload: &call.overload,
         regex: None,
         strings: options.strings,
     };

@@ -3,6 +3,8 @@
 use crate::value::Timestamp;
 use crate::value::time::parse_duration;
 
+const SECOND: i64 = 1_000_000_000;
+
 /// `1h30m` as Go writes it, or `2 weeks` and the like.
 pub(crate) fn duration(text: &str) -> Option<i64> {
     if let Some(nanos) = parse_duration(text) {
@@ -12,7 +14,6 @@ pub(crate) fn duration(text: &str) -> Option<i64> {
     let digits = text.find(|it: char| !it.is_ascii_digit())?;
     let number: i64 = text[..digits].parse().ok()?;
     let unit = text[digits..].trim();
-    const SECOND: i64 = 1_000_000_000;
     let nanos = match unit {
         "ns" | "nano" | "nanos" => 1,
         "us" | "µs" | "micro" | "micros" => 1_000,
@@ -29,7 +30,11 @@ pub(crate) fn duration(text: &str) -> Option<i64> {
 
 /// RFC 3339, with or without fractions; an offset may be written without a colon.
 pub(crate) fn date_time(text: &str) -> Result<Timestamp, String> {
-    let wrong = || format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {text:?} as \"2006\"");
+    let wrong = || {
+        format!(
+            "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {text:?} as \"2006\""
+        )
+    };
     let upper = text.to_ascii_uppercase();
     match Timestamp::parse(&upper) {
         Some(Ok(it)) => Ok(it),

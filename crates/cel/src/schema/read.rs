@@ -11,7 +11,7 @@ use crate::types::Type;
 const MAX_NAME: i64 = 253;
 
 impl Schema {
-    /// Reads an OpenAPI schema. The root of a resource has a kind, an API version and metadata, whether it says so or
+    /// Reads an `OpenAPI` schema. The root of a resource has a kind, an API version and metadata, whether it says so or
     /// not.
     pub fn from_json(schema: &Value, is_resource_root: bool) -> Self {
         let mut it = Self::read(schema);
@@ -35,16 +35,19 @@ impl Schema {
             .and_then(Value::as_array)
             .map(|it| it.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default();
-        let properties = schema.get("properties").and_then(Value::as_object).map(|all| {
-            all.iter()
-                .map(|(name, it)| Property {
-                    name: Arc::from(&**name),
-                    escaped: escape::escape(name).map(|it| Arc::from(&*it)),
-                    required: required.contains(&&**name),
-                    schema: Self::read(it),
-                })
-                .collect()
-        });
+        let properties = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .map(|all| {
+                all.iter()
+                    .map(|(name, it)| Property {
+                        name: Arc::from(&**name),
+                        escaped: escape::escape(name).map(|it| Arc::from(&*it)),
+                        required: required.contains(&&**name),
+                        schema: Self::read(it),
+                    })
+                    .collect()
+            });
         let kind = if flag("x-kubernetes-int-or-string") {
             Kind::IntOrString
         } else {
@@ -113,14 +116,19 @@ impl Schema {
         };
         let mut properties = self.properties.take().unwrap_or_default();
         let is_complete = |name: &str, kind: Kind| {
-            properties.iter().any(|it: &Property| &*it.name == name && it.schema.kind == kind)
+            properties
+                .iter()
+                .any(|it: &Property| &*it.name == name && it.schema.kind == kind)
         };
         if is_complete("kind", Kind::String)
             && is_complete("apiVersion", Kind::String)
             && properties.iter().any(|it| {
                 &*it.name == "metadata"
                     && it.schema.kind == Kind::Object
-                    && it.schema.property("name").is_some_and(|it| it.kind == Kind::String)
+                    && it
+                        .schema
+                        .property("name")
+                        .is_some_and(|it| it.kind == Kind::String)
                     && it
                         .schema
                         .property("generateName")
@@ -229,7 +237,12 @@ impl Schema {
                 Format::Date => simple(Type::Timestamp, 12, 12),
                 Format::DateTime => simple(Type::Timestamp, 32, 21),
                 Format::None => {
-                    let longest_enum = self.enums.iter().filter_map(Value::as_str).map(str::len).max();
+                    let longest_enum = self
+                        .enums
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .map(str::len)
+                        .max();
                     let of_enum = (!self.enums.is_empty())
                         .then(|| i64::try_from(longest_enum.unwrap_or(0)).unwrap_or(longest));
                     simple(Type::String, characters.or(of_enum).unwrap_or(longest), 2)

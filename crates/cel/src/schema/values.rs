@@ -23,12 +23,16 @@ impl Schema {
             return if self.nullable {
                 Ok(Value::Null)
             } else {
-                Err(Error::new("invalid data, got null for schema with nullable=false"))
+                Err(Error::new(
+                    "invalid data, got null for schema with nullable=false",
+                ))
             };
         }
         match (self.kind, value) {
             (Kind::IntOrString, Json::String(it)) => Ok(Value::String(Str::Borrowed(it))),
-            (Kind::IntOrString | Kind::Integer, Json::Number(Number::Int(it))) => Ok(Value::Int(*it)),
+            (Kind::IntOrString | Kind::Integer, Json::Number(Number::Int(it))) => {
+                Ok(Value::Int(*it))
+            }
             (Kind::IntOrString, _) => Err(Error::new(
                 "invalid data, expected XIntOrString value to be either a string or integer",
             )),
@@ -116,7 +120,12 @@ impl Schema {
     }
 
     /// Whether an object of this schema equals another of the same size.
-    pub(crate) fn equal(&self, object: &Object, other: &Map, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn equal(
+        &self,
+        object: &Object,
+        other: &Map,
+        work: &mut Work,
+    ) -> Result<bool, Error> {
         for (key, value) in object.iter() {
             let is_known = match &self.properties {
                 Some(all) => all.iter().any(|it| *it.name == **key),
@@ -145,7 +154,12 @@ impl Schema {
     }
 
     /// Whether two elements of a list of this schema have the same keys.
-    pub(crate) fn has_same_keys(&self, a: &Value, b: &Value, work: &mut Work) -> Result<bool, Error> {
+    pub(crate) fn has_same_keys(
+        &self,
+        a: &Value,
+        b: &Value,
+        work: &mut Work,
+    ) -> Result<bool, Error> {
         let (Value::Map(a), Value::Map(b)) = (a, b) else {
             return Ok(false);
         };

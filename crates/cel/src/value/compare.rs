@@ -22,6 +22,7 @@ impl Work {
     }
 }
 
+#[expect(clippy::match_same_arms, reason = "one arm per type")]
 pub(crate) fn equal(a: &Value, b: &Value, work: &mut Work) -> Result<bool, Error> {
     Ok(match (a, b) {
         (Value::Null, Value::Null) => true,
@@ -191,18 +192,13 @@ pub(crate) fn is_comparable(value: &Value) -> bool {
     )
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "ranges are looked at before"
-)]
+#[expect(clippy::cast_precision_loss, reason = "ranges are looked at before")]
 fn number(a: &Value, b: &Value) -> Option<Ordering> {
     let int_uint = |a: i64, b: u64| u64::try_from(a).map_or(Ordering::Less, |a| a.cmp(&b));
     let double_int = |a: f64, b: i64| {
         if a < -9_223_372_036_854_775_808.0 {
             Ordering::Less
-        } else if a >= 9_223_372_036_854_775_808.0 {
+        } else if a > 9_223_372_036_854_775_808.0 {
             Ordering::Greater
         } else {
             a.partial_cmp(&(b as f64)).unwrap_or(Ordering::Equal)
@@ -211,7 +207,7 @@ fn number(a: &Value, b: &Value) -> Option<Ordering> {
     let double_uint = |a: f64, b: u64| {
         if a < 0.0 {
             Ordering::Less
-        } else if a >= 18_446_744_073_709_551_616.0 {
+        } else if a > 18_446_744_073_709_551_616.0 {
             Ordering::Greater
         } else {
             a.partial_cmp(&(b as f64)).unwrap_or(Ordering::Equal)

@@ -71,6 +71,10 @@ impl<'a> List<'a> {
         }
     }
 
+    #[expect(
+        clippy::iter_without_into_iter,
+        reason = "elements may be errors, which a for loop would hide"
+    )]
     pub fn iter(&self) -> Iter<'a, '_> {
         Iter {
             todo: vec![self],

@@ -31,10 +31,6 @@ impl<'a> Entries<'a> {
         self.entries.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Value<'a>, Value<'a>)> {
-        self.entries.iter()
-    }
-
     fn position(&self, key: &Value) -> Option<usize> {
         if self.entries.len() <= SMALL {
             return self.entries.iter().position(|it| is_same_key(&it.0, key));
@@ -133,9 +129,12 @@ impl<'a> Map<'a> {
                 find_json(object, *schema, name)
             }
             Self::Values(entries) => {
-                let at = entries
-                    .position(key)
-                    .or_else(|| alternatives(key).into_iter().flatten().find_map(|it| entries.position(&it)))?;
+                let at = entries.position(key).or_else(|| {
+                    alternatives(key)
+                        .into_iter()
+                        .flatten()
+                        .find_map(|it| entries.position(&it))
+                })?;
                 Some(Ok(entries.entries[at].1.clone()))
             }
         }

@@ -1,6 +1,7 @@
 //! Points in time and lengths of it, as Go's `time` package has them.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use crate::error::Error;
 
@@ -123,7 +124,7 @@ impl Timestamp {
         } else {
             let sign = if self.offset < 0 { '-' } else { '+' };
             let minutes = self.offset.unsigned_abs() / 60;
-            text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+            let _ = write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
         }
         text
     }
@@ -164,15 +165,18 @@ fn from_days(days: i64) -> (i64, i64, i64) {
     let day_of_year = of_era - (365 * year + year / 4 - year / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = year + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }
 
 fn digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0, |sum: i64, it| {
-        it.is_ascii_digit()
-            .then(|| sum * 10 + i64::from(it - b'0'))
+        it.is_ascii_digit().then(|| sum * 10 + i64::from(it - b'0'))
     })
 }
 
@@ -212,7 +216,10 @@ fn parse(text: &str) -> Option<Timestamp> {
     let mut rest = &bytes[19..];
     let mut nanos = 0;
     if let Some(b'.' | b',') = rest.first() {
-        let count = rest[1..].iter().take_while(|it| it.is_ascii_digit()).count();
+        let count = rest[1..]
+            .iter()
+            .take_while(|it| it.is_ascii_digit())
+            .count();
         if count == 0 {
             return None;
         }
@@ -256,7 +263,11 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     let mut total: u64 = 0;
     while !rest.is_empty() {
         let whole = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let number: u64 = if whole > 0 { rest[..whole].parse().ok()? } else { 0 };
+        let number: u64 = if whole > 0 {
+            rest[..whole].parse().ok()?
+        } else {
+            0
+        };
         if number > 1 << 63 {
             return None;
         }
@@ -267,7 +278,11 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
             decimals = behind.bytes().take_while(u8::is_ascii_digit).count();
             let mut full = false;
             for it in behind.bytes().take(decimals) {
-                let next = fraction.0.checked_mul(10).and_then(|sum| sum.checked_add(u64::from(it - b'0'))).filter(|sum| *sum <= 1 << 63);
+                let next = fraction
+                    .0
+                    .checked_mul(10)
+                    .and_then(|sum| sum.checked_add(u64::from(it - b'0')))
+                    .filter(|sum| *sum <= 1 << 63);
                 match next {
                     Some(next) if !full => fraction = (next, fraction.1 * 10.0),
                     _ => full = true,
@@ -278,7 +293,9 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
         if whole == 0 && decimals == 0 {
             return None;
         }
-        let length = rest.find(|it: char| it == '.' || it.is_ascii_digit()).unwrap_or(rest.len());
+        let length = rest
+            .find(|it: char| it == '.' || it.is_ascii_digit())
+            .unwrap_or(rest.len());
         let unit: u64 = match &rest[..length] {
             "ns" => 1,
             "us" | "µs" | "μs" => 1_000,
@@ -291,7 +308,12 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
         rest = &rest[length..];
         let mut value = number.checked_mul(unit).filter(|it| *it <= 1 << 63)?;
         if fraction.0 > 0 {
-            #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Go computes it")]
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "as Go computes it"
+            )]
             let part = (fraction.0 as f64 * (unit as f64 / fraction.1)) as u64;
             value = value.checked_add(part).filter(|it| *it <= 1 << 63)?;
         }
@@ -323,10 +345,10 @@ pub(crate) fn format_duration(nanos: i64) -> String {
             let seconds = decimals(value % 60_000_000_000, 1_000_000_000, 9);
             let mut text = sign.to_owned();
             if minutes >= 60 {
-                text += &format!("{}h", minutes / 60);
+                let _ = write!(text, "{}h", minutes / 60);
             }
             if minutes > 0 {
-                text += &format!("{}m", minutes % 60);
+                let _ = write!(text, "{}m", minutes % 60);
             }
             text + &seconds + "s"
         }
@@ -345,7 +367,11 @@ mod tests {
 
     #[test]
     fn times_are_read_and_written() {
-        for text in ["2024-02-29T12:30:45.123456789Z", "0001-01-01T00:00:00Z", "2011-01-01T00:00:00+01:00"] {
+        for text in [
+            "2024-02-29T12:30:45.123456789Z",
+            "0001-01-01T00:00:00Z",
+            "2011-01-01T00:00:00+01:00",
+        ] {
             assert_eq!(Timestamp::parse(text).unwrap().unwrap().to_rfc3339(), text);
         }
         assert!(Timestamp::parse("2023-02-29T00:00:00Z").is_none());
@@ -353,7 +379,12 @@ mod tests {
 
     #[test]
     fn durations_are_read_and_written() {
-        for (text, nanos, shown) in [("1h30m", 5_400_000_000_000, "1h30m0s"), ("-1.5s", -1_500_000_000, "-1.5s"), ("1500ns", 1500, "1.5µs"), ("0", 0, "0s")] {
+        for (text, nanos, shown) in [
+            ("1h30m", 5_400_000_000_000, "1h30m0s"),
+            ("-1.5s", -1_500_000_000, "-1.5s"),
+            ("1500ns", 1500, "1.5µs"),
+            ("0", 0, "0s"),
+        ] {
             assert_eq!(parse_duration(text), Some(nanos));
             assert_eq!(format_duration(nanos), shown);
         }

@@ -12,12 +12,11 @@ pub(super) fn offset(rule: &str, seconds: i64) -> Option<i32> {
         return i32::try_from(standard).ok();
     }
     let rest = name(rest)?;
-    let (summer, rest) = match rest.strip_prefix(',') {
-        Some(_) => (standard + 3600, rest),
-        None => {
-            let (offset, rest) = time(rest)?;
-            (-offset, rest)
-        }
+    let (summer, rest) = if rest.strip_prefix(',').is_some() {
+        (standard + 3600, rest)
+    } else {
+        let (offset, rest) = time(rest)?;
+        (-offset, rest)
     };
     let mut rules = rest.strip_prefix(',')?.split(',');
     let (begin, end) = (rules.next()?, rules.next()?);
@@ -38,7 +37,9 @@ fn name(text: &str) -> Option<&str> {
     if let Some(quoted) = text.strip_prefix('<') {
         return quoted.split_once('>').map(|it| it.1);
     }
-    let end = text.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(text.len());
+    let end = text
+        .find(|it: char| !it.is_ascii_alphabetic())
+        .unwrap_or(text.len());
     (end > 0).then(|| &text[end..])
 }
 
@@ -48,7 +49,9 @@ fn time(text: &str) -> Option<(i64, &str)> {
         Some(rest) => (-1, rest),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    let end = rest.find(|it: char| !it.is_ascii_digit() && it != ':').unwrap_or(rest.len());
+    let end = rest
+        .find(|it: char| !it.is_ascii_digit() && it != ':')
+        .unwrap_or(rest.len());
     let mut unit = 3600;
     let mut total = 0;
     for part in rest[..end].split(':') {
@@ -67,10 +70,18 @@ fn moment(rule: &str, year: i64) -> Option<i64> {
     let first = to_days(year, 1, 1);
     let days = if let Some(month) = day.strip_prefix('M') {
         let mut parts = month.split('.').map(str::parse::<i64>);
-        let (month, week, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+        let (month, week, day) = (
+            parts.next()?.ok()?,
+            parts.next()?.ok()?,
+            parts.next()?.ok()?,
+        );
         let begin = to_days(year, month, 1);
         let first = begin + (day - (begin + 4).rem_euclid(7)).rem_euclid(7);
-        let next = if month == 12 { to_days(year + 1, 1, 1) } else { to_days(year, month + 1, 1) };
+        let next = if month == 12 {
+            to_days(year + 1, 1, 1)
+        } else {
+            to_days(year, month + 1, 1)
+        };
         let mut found = first + (week - 1) * 7;
         while found >= next {
             found -= 7;

@@ -46,7 +46,10 @@ fn admission_expressions_compile() {
         let env = kubernetes::admission_environment(base(case), has);
         compiles(&env, case, |wanted, actual| match wanted {
             [one] => format!("must evaluate to {one} but got {actual}"),
-            all => format!("must evaluate to one of [{}] but got {actual}", all.join(" ")),
+            all => format!(
+                "must evaluate to one of [{}] but got {actual}",
+                all.join(" ")
+            ),
         })
     });
 }
@@ -78,7 +81,11 @@ fn base(case: &Json) -> Env {
     kubernetes::environment(37, mode)
 }
 
-fn compiles(env: &Env, case: &Json, mismatch: impl Fn(&[&str], &str) -> String) -> Result<(), String> {
+fn compiles(
+    env: &Env,
+    case: &Json,
+    mismatch: impl Fn(&[&str], &str) -> String,
+) -> Result<(), String> {
     let wanted = case.str_at(&["error"]);
     let failed = |why: String| match wanted {
         Some(wanted) if wanted == why => Ok(()),
@@ -96,7 +103,10 @@ fn compiles(env: &Env, case: &Json, mismatch: impl Fn(&[&str], &str) -> String) 
         .filter_map(Json::as_str)
         .collect();
     let of = expression.output_type().to_string();
-    if !types.iter().any(|it| *it == of || *it == "google.protobuf.Any") {
+    if !types
+        .iter()
+        .any(|it| *it == of || *it == "google.protobuf.Any")
+    {
         return failed(mismatch(&types, &of));
     }
     if let Err(error) = expression.program() {
@@ -120,7 +130,10 @@ fn policies_evaluate() {
             patch_types: false,
         };
         let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
-        let evaluations = case.at(&["expect", "evaluations"]).and_then(Json::as_array).unwrap();
+        let evaluations = case
+            .at(&["expect", "evaluations"])
+            .and_then(Json::as_array)
+            .unwrap();
         for it in evaluations {
             let expressions = it.get("expressions").and_then(Json::as_array);
             for it in expressions.into_iter().flatten() {
@@ -166,7 +179,9 @@ fn evaluates(env: &Env, case: &Json, wanted: &Json) -> Result<(), String> {
         (Err(_), Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(()),
         (Ok(_), Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(()),
         (Err(error), wanted, _) => return Err(format!("{text}: error {error}, wanted {wanted:?}")),
-        (Ok(value), Some(wanted), _) => return Err(format!("{text}: {value:?}, wanted error {wanted}")),
+        (Ok(value), Some(wanted), _) => {
+            return Err(format!("{text}: {value:?}, wanted error {wanted}"));
+        }
         (Ok(value), None, Some(wanted)) if !same(wanted, value) => {
             return Err(format!("{text}: {value:?}, wanted {wanted}"));
         }

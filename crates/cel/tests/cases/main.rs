@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
 /// The cases of a file with one per line, or with an array of all.
 fn cases(file: &str) -> Vec<Value> {
     let text = fs::read(folder().join(file)).expect("a file of cases");
-    if file.ends_with(".jsonl") {
+    if Path::new(file).extension().is_some_and(|it| it == "jsonl") {
         return text
             .split(|it| *it == b'\n')
             .filter(|it| !it.is_empty())
@@ -40,6 +40,7 @@ fn run(file: &str, known: &[(&str, &str)], check: impl Fn(&Value) -> Result<(), 
         let expr = ["expr", "expression", "name"]
             .iter()
             .find_map(|it| case.str_at(&[it]))
+            .or_else(|| case.get("rules")?.as_array()?.first()?.str_at(&["rule"]))
             .unwrap_or("");
         let expected = known.iter().position(|it| it.0 == expr);
         match (check(case), expected) {
@@ -65,7 +66,11 @@ fn run(file: &str, known: &[(&str, &str)], check: impl Fn(&Value) -> Result<(), 
 }
 
 /// Whether a number is the expected one. Those that fit no int64 are read as floats.
-#[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "as precise as the file was read")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    reason = "as precise as the file was read"
+)]
 fn is_number(wanted: &Value, actual: u64) -> bool {
     match wanted.as_number() {
         Some(json::Number::Float(it)) => it == actual as f64,

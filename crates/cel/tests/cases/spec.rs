@@ -9,12 +9,39 @@ use requires::requires;
 use crate::values::{read, same};
 
 /// Cases that fail in Kubernetes' environment, by name of the file and of the case, and why.
-const KNOWN: &[(&str, &str)] = &[];
+const KNOWN: &[(&str, &str)] = &[
+    ("macros/exists/map_key", "the order of a map"),
+    ("macros2/transformMap/error", "the order of a map"),
+    (
+        "parse/receiver_function_names/namespace",
+        "a declared overload of a function of Kubernetes, which cel-go finds by its name",
+    ),
+];
 
 const FILES: &[&str] = &[
-    "basic", "bindings_ext", "block_ext", "comparisons", "conversions", "encoders_ext", "fields", "fp_math",
-    "integer_math", "lists", "logic", "macros", "macros2", "math_ext", "namespace", "network_ext", "optionals",
-    "parse", "plumbing", "string", "string_ext", "timestamps", "type_deduction",
+    "basic",
+    "bindings_ext",
+    "block_ext",
+    "comparisons",
+    "conversions",
+    "encoders_ext",
+    "fields",
+    "fp_math",
+    "integer_math",
+    "lists",
+    "logic",
+    "macros",
+    "macros2",
+    "math_ext",
+    "namespace",
+    "network_ext",
+    "optionals",
+    "parse",
+    "plumbing",
+    "string",
+    "string_ext",
+    "timestamps",
+    "type_deduction",
 ];
 
 #[requires(cel_cases)]
@@ -30,7 +57,9 @@ fn as_kubernetes_answers() {
             match (check(&base, &case), is_known) {
                 (Err(_), true) => known += 1,
                 (Ok(()), true) => failures.push(format!("{name} passes now")),
-                (Err(why), false) => failures.push(format!("{name}: {}\n    {why}", text(&case, "expr"))),
+                (Err(why), false) => {
+                    failures.push(format!("{name}: {}\n    {why}", text(&case, "expr")));
+                }
                 (Ok(()), false) => {}
             }
         }
@@ -79,7 +108,10 @@ fn type_of(text: &Json) -> Type {
         "abstract" => {
             let params = text.get("params").and_then(Json::as_array);
             let params = params.map(|it| it.iter().map(type_of).collect::<Vec<_>>());
-            Type::Opaque(inner.as_str().unwrap().into(), params.unwrap_or_default().into())
+            Type::Opaque(
+                inner.as_str().unwrap().into(),
+                params.unwrap_or_default().into(),
+            )
         }
         _ => Type::structure(inner.as_str().unwrap()),
     }
@@ -92,16 +124,32 @@ fn declared(mut env: Env, case: &Json) -> Env {
     if flag(case, "disable_macros") {
         env = env.without_macros();
     }
-    for it in case.get("type_env").and_then(Json::as_array).into_iter().flatten() {
+    for it in case
+        .get("type_env")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
         let name = text(it, "name");
         if let Some(of) = it.get("type") {
             env = env.variable(name, type_of(of));
         }
-        for overload in it.get("function").and_then(Json::as_array).into_iter().flatten() {
+        for overload in it
+            .get("function")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+        {
             let params = overload.get("params").and_then(Json::as_array);
             let params = params.into_iter().flatten().map(type_of).collect();
             let result = type_of(overload.get("result").unwrap());
-            env = env.function(name, text(overload, "id"), flag(overload, "member"), params, result);
+            env = env.function(
+                name,
+                text(overload, "id"),
+                flag(overload, "member"),
+                params,
+                result,
+            );
         }
     }
     env
@@ -110,7 +158,7 @@ fn declared(mut env: Env, case: &Json) -> Env {
 fn bound(case: &Json) -> Vec<(String, Value<'static>)> {
     let all = case.get("bindings").and_then(Json::as_object);
     all.into_iter()
-        .flat_map(|it| it.iter())
+        .flat_map(json::Object::iter)
         .map(|(name, value)| (name.to_string(), read(value)))
         .collect()
 }
@@ -147,7 +195,12 @@ fn check(base: &Env, case: &Json) -> Result<(), String> {
         return Ok(());
     }
     let bindings = bound(case);
-    let find = |name: &str| bindings.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+    let find = |name: &str| {
+        bindings
+            .iter()
+            .find(|it| it.0 == name)
+            .map(|it| it.1.clone())
+    };
     let limits = Limits {
         cost: kubernetes::PER_CALL_LIMIT,
         interrupt: None,
@@ -171,7 +224,35 @@ fn check(base: &Env, case: &Json) -> Result<(), String> {
 }
 
 /// Cases that fail in the full environment.
-const KNOWN_FULL: &[(&str, &str)] = &[];
+const KNOWN_FULL: &[(&str, &str)] = &[
+    (
+        "block_ext/",
+        "cel.block is written by optimizers, not by people",
+    ),
+    (
+        "fields/map_fields/map_bad_key_type",
+        "as cel-go: a constant that cannot be a key is an error of the program",
+    ),
+    (
+        "fields/qualified_identifier_resolution/map_key_float",
+        CEL_GO,
+    ),
+    (
+        "fields/qualified_identifier_resolution/map_value_repeat_key",
+        CEL_GO,
+    ),
+    ("network_ext/ipv4/ipv4_equals_ipv6", CEL_GO),
+    ("network_ext/ipv4/ipv4_not_equals_ipv6", CEL_GO),
+    ("optionals/optionals/map_null_entry_no_such_key", CEL_GO),
+    ("optionals/optionals/map_present_key_invalid_field", CEL_GO),
+    ("string_ext/value_errors/indexof_out_of_range", CEL_GO),
+    ("string_ext/value_errors/lastindexof_out_of_range", CEL_GO),
+    (
+        "type_deduction/legacy_nullable_types/null_assignable_to_abstract_parameter_candidate",
+        CEL_GO,
+    ),
+];
+const CEL_GO: &str = "as cel-go in Kubernetes answers";
 
 #[requires(cel_cases)]
 #[test]
@@ -194,9 +275,10 @@ fn as_the_specification_wants() {
             let is_known = KNOWN_FULL.iter().any(|it| name.starts_with(it.0));
             match (check_full(&base, &case), is_known) {
                 (Err(_), true) => known += 1,
-                (Ok(()), true) => {}
-                (Err(why), false) => failures.push(format!("{name}: {}\n    {why}", text(&case, "expr"))),
-                (Ok(()), false) => {}
+                (Err(why), false) => {
+                    failures.push(format!("{name}: {}\n    {why}", text(&case, "expr")));
+                }
+                (Ok(()), _) => {}
             }
         }
     }
@@ -234,17 +316,27 @@ fn check_full(base: &Env, case: &Json) -> Result<(), String> {
         return Ok(());
     }
     let bindings = bound(case);
-    let find = |name: &str| bindings.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+    let find = |name: &str| {
+        bindings
+            .iter()
+            .find(|it| it.0 == name)
+            .map(|it| it.1.clone())
+    };
     let program = match expression.program() {
         Err(_) if is_error => return Ok(()),
         Err(error) => return Err(error.to_string()),
         Ok(it) => it,
     };
-    match (program.evaluate(&find, Limits::default()).0, wanted.get("value")) {
+    match (
+        program.evaluate(&find, Limits::default()).0,
+        wanted.get("value"),
+    ) {
         (Err(_), _) if is_error => Ok(()),
         (Err(error), _) => Err(format!("error {error}")),
         (Ok(value), _) if is_error => Err(format!("{value:?}, wanted an error")),
-        (Ok(value), Some(wanted)) if !same(wanted, &value) => Err(format!("{value:?}, wanted {wanted}")),
+        (Ok(value), Some(wanted)) if !same(wanted, &value) => {
+            Err(format!("{value:?}, wanted {wanted}"))
+        }
         _ => Ok(()),
     }
 }

@@ -25,6 +25,7 @@ const TENTH: f64 = 0.1;
 
 type Estimate = (Range, Option<Range>);
 
+#[expect(clippy::unnecessary_wraps, reason = "the shape of all estimates")]
 fn only(cost: Range) -> Option<Estimate> {
     Some((cost, None))
 }
@@ -56,7 +57,9 @@ impl Coster<'_> {
 
     /// The size of a value of a library: computed, by its path, or unknown.
     fn size_of(&self, arg: &Arg) -> Range {
-        arg.size.or_else(|| self.hint(arg.path.as_ref())).unwrap_or(Range::UNKNOWN)
+        arg.size
+            .or_else(|| self.hint(arg.path.as_ref()))
+            .unwrap_or(Range::UNKNOWN)
     }
 
     fn hint(&self, path: Option<&Path>) -> Option<Range> {
@@ -105,14 +108,18 @@ impl Coster<'_> {
         match (overload, target, args) {
             ("list_slice", Some(target), [start, end]) => {
                 let start = self.literal_int(start).unwrap_or(0);
-                let end = self.literal_int(end).unwrap_or_else(|| self.size_of(target).max);
+                let end = self
+                    .literal_int(end)
+                    .unwrap_or_else(|| self.size_of(target).max);
                 allocates(1.0, Range::fixed(end.wrapping_sub(start)))
             }
-            ("lists_range", None, [count]) => {
-                allocates(1.0, Range::fixed(self.literal_int(count).unwrap_or(u64::MAX)))
+            ("lists_range", None, [count]) => allocates(
+                1.0,
+                Range::fixed(self.literal_int(count).unwrap_or(u64::MAX)),
+            ),
+            ("list_reverse" | "list_flatten", Some(target), []) => {
+                allocates(1.0, self.size_of(target))
             }
-            ("list_reverse", Some(target), []) => allocates(1.0, self.size_of(target)),
-            ("list_flatten", Some(target), []) => allocates(1.0, self.size_of(target)),
             #[expect(clippy::cast_precision_loss, reason = "as cel-go computes it")]
             ("list_flatten_int", Some(target), [depth]) => {
                 let depth = self.literal_int(depth).unwrap_or(u64::MAX);
@@ -122,9 +129,12 @@ impl Coster<'_> {
                 let size = self.size_of(target);
                 allocates(2.0, size.times(size))
             }
-            (_, Some(target), _) if overload.ends_with("_sort") || overload.ends_with("_sortByAssociatedKeys") => {
+            (_, Some(target), _)
+                if overload.ends_with("_sort") || overload.ends_with("_sortByAssociatedKeys") =>
+            {
                 let size = self.size_of(args.first().unwrap_or(target));
-                let is_text = overload.starts_with("list_string_") || overload.starts_with("list_bytes_");
+                let is_text =
+                    overload.starts_with("list_string_") || overload.starts_with("list_bytes_");
                 allocates(if is_text { 2.1 } else { 2.0 }, size.times(size))
             }
             _ => None,
@@ -146,19 +156,54 @@ impl Coster<'_> {
         match (function, target, args) {
             ("check", ..) => only(Range::fixed(350_000)),
             (
-                "serviceAccount" | "path" | "group" | "resource" | "subresource" | "namespace"
-                | "name" | "allowed" | "reason" | "error" | "errored" | "masked" | "prefixLength"
-                | "family" | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast"
-                | "isLinkLocalUnicast" | "isGlobalUnicast" | "format.named" | "sign" | "asInteger"
-                | "isInteger" | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo"
-                | "add" | "sub" | "major" | "minor" | "patch" | "getScheme" | "getHostname"
-                | "getHost" | "getPort" | "getEscapedPath" | "getQuery",
+                "serviceAccount"
+                | "path"
+                | "group"
+                | "resource"
+                | "subresource"
+                | "namespace"
+                | "name"
+                | "allowed"
+                | "reason"
+                | "error"
+                | "errored"
+                | "masked"
+                | "prefixLength"
+                | "family"
+                | "isUnspecified"
+                | "isLoopback"
+                | "isLinkLocalMulticast"
+                | "isLinkLocalUnicast"
+                | "isGlobalUnicast"
+                | "format.named"
+                | "sign"
+                | "asInteger"
+                | "isInteger"
+                | "asApproximateFloat"
+                | "isGreaterThan"
+                | "isLessThan"
+                | "compareTo"
+                | "add"
+                | "sub"
+                | "major"
+                | "minor"
+                | "patch"
+                | "getScheme"
+                | "getHostname"
+                | "getHost"
+                | "getPort"
+                | "getEscapedPath"
+                | "getQuery",
                 ..,
             ) => only(one),
             ("fieldSelector" | "labelSelector", _, [text]) => {
                 let length = self.size_of(text);
                 let requirements = length.scaled(0.5).scaled(50.0);
-                only(Range::fixed(10).plus(length.scaled(TENTH)).plus(requirements))
+                only(
+                    Range::fixed(10)
+                        .plus(length.scaled(TENTH))
+                        .plus(requirements),
+                )
             }
             (
                 "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes",
@@ -169,7 +214,11 @@ impl Coster<'_> {
                 match self.element(target) {
                     Some((of, element)) => {
                         let text = matches!(of, Type::String | Type::Bytes);
-                        let each = if text { one.plus(element.scaled(TENTH)) } else { one };
+                        let each = if text {
+                            one.plus(element.scaled(TENTH))
+                        } else {
+                            one
+                        };
                         only(size.times(each))
                     }
                     None if function == "includes" => only(size.times(one)),
@@ -236,7 +285,10 @@ impl Coster<'_> {
                 if function == "containsCIDR" {
                     cost = cost.plus(bytes.scaled(TENTH)).plus(one);
                 }
-                if matches!(overload, "cidr_contains_ip_string" | "cidr_contains_cidr_string") {
+                if matches!(
+                    overload,
+                    "cidr_contains_ip_string" | "cidr_contains_cidr_string"
+                ) {
                     cost = cost.plus(self.size_of(other).scaled(TENTH));
                 }
                 only(cost)
@@ -256,7 +308,10 @@ impl Coster<'_> {
             return None;
         }
         let max = match left.name() {
-            "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver"
+            "net.IP"
+            | "net.CIDR"
+            | "kubernetes.Quantity"
+            | "kubernetes.Semver"
             | "kubernetes.authorization.Authorizer"
             | "kubernetes.authorization.PathCheck"
             | "kubernetes.authorization.GroupCheck"
@@ -342,9 +397,16 @@ impl Coster<'_> {
                 (cost.plus(sum), Some(size))
             }
             (
-                "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string"
-                | "less_bytes" | "greater_bytes" | "less_equals_bytes" | "greater_equals_bytes"
-                | "equals" | "not_equals",
+                "less_string"
+                | "greater_string"
+                | "less_equals_string"
+                | "greater_equals_string"
+                | "less_bytes"
+                | "greater_bytes"
+                | "less_equals_bytes"
+                | "greater_equals_bytes"
+                | "equals"
+                | "not_equals",
                 _,
                 [a, b],
             ) => {

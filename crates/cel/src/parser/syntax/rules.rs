@@ -33,7 +33,15 @@ fn is_relation(kind: Kind) -> bool {
 
 fn relations() -> Set {
     use Kind::{Equals, Greater, GreaterEquals, In, Less, LessEquals, NotEquals};
-    Set::all(&[Equals, NotEquals, In, Less, LessEquals, GreaterEquals, Greater])
+    Set::all(&[
+        Equals,
+        NotEquals,
+        In,
+        Less,
+        LessEquals,
+        GreaterEquals,
+        Greater,
+    ])
 }
 
 fn operators() -> Set {
@@ -116,10 +124,9 @@ impl Reader<'_> {
             it.sync(first())?;
             let sign = it.peek();
             match sign {
-                Exclam => {}
                 Minus if matches!(it.peek_at(1), Int | Float) => return it.member(Set::end()),
                 Minus if !primary_first().contains(it.peek_at(1)) => return it.no_viable(1),
-                Minus => {}
+                Minus | Exclam => {}
                 _ if !first().contains(sign) => return it.no_viable(0),
                 _ => return it.member(Set::end()),
             }

@@ -16,7 +16,9 @@ impl Set {
     }
 
     pub(super) fn all(kinds: &[Kind]) -> Self {
-        kinds.iter().fold(Self(0), |all, it| all.union(Self::of(*it)))
+        kinds
+            .iter()
+            .fold(Self(0), |all, it| all.union(Self::of(*it)))
     }
 
     /// The rule may also end.

@@ -9,6 +9,9 @@ use crate::source::Issues;
 use crate::types::Type;
 use unify::Substitution;
 
+/// No type has more parts.
+const MAX_TYPE: usize = 1_000;
+
 /// What a name or a call stands for.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Reference {
@@ -161,6 +164,12 @@ impl Checker<'_> {
     }
 
     fn set(&mut self, id: Id, of: Type) {
+        // `{x: x}` doubles the type of `x`: without a bound, some of them would be all there is.
+        if !of.is_smaller_than(MAX_TYPE) {
+            self.report(id, "type of expression is too complex".to_owned());
+            self.types[id.index()] = Type::Error;
+            return;
+        }
         self.types[id.index()] = of;
     }
 

@@ -107,6 +107,22 @@ impl Type {
         }
     }
 
+    /// Whether it has fewer parts than so many. Stops counting there.
+    pub(crate) fn is_smaller_than(&self, count: usize) -> bool {
+        fn left(of: &Type, count: usize) -> Option<usize> {
+            let mut count = count.checked_sub(1).filter(|it| *it > 0)?;
+            if let Type::Map(it) = of {
+                count = left(&it.0, count)?;
+                return left(&it.1, count);
+            }
+            for it in of.params() {
+                count = left(it, count)?;
+            }
+            Some(count)
+        }
+        left(self, count).is_some()
+    }
+
     /// How errors of the checker write it.
     pub(crate) fn shown(&self) -> Shown<'_> {
         Shown(self)

@@ -53,6 +53,7 @@ fn main() {
                 "pip install opentelemetry-sdk opentelemetry-exporter-otlp",
             ),
         ),
+        ("cel_cases", file("", "shared/cases/cel")),
         ("kustomize_cases", file("", "shared/cases/kustomize")),
         ("feature_cases", file("", "shared/cases/features")),
         ("feature_data", file("", "shared/data/feature-gates.json")),

@@ -1,0 +1,371 @@
+//! The cost of calls at run time, by function and overload, and the count of it.
+
+use crate::env::Options;
+use crate::error::Error;
+use crate::value::{Opaque, Value};
+
+/// How a call is charged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Charge {
+    One,
+    Fixed(u64),
+    /// A part of the size of an argument.
+    Part(u8, f64),
+    /// A part of the size of the result.
+    ResultPart(f64),
+    /// A part of the smaller of two arguments.
+    Smaller,
+    /// As [`Charge::Smaller`], but 1 for values of Kubernetes' libraries.
+    Equality,
+    Sum,
+    /// As many as the second argument has elements.
+    Elements,
+    Match,
+    Contains,
+    /// All of the first argument, with what is in it.
+    Traversal,
+    Selector,
+    ContainsIp(bool),
+    ContainsCidr(bool),
+    Validate,
+    /// 11 and the size of the result.
+    ListResult,
+    Flatten,
+    /// 11 and twice the square of the size of an argument.
+    Square(u8),
+    Sets(u64),
+}
+
+pub(crate) fn charge(function: &str, overload: &str, options: &Options) -> Charge {
+    if options.list_costs {
+        let charge = match overload {
+            "list_slice" | "lists_range" | "list_reverse" => Some(Charge::ListResult),
+            "list_flatten" | "list_flatten_int" => Some(Charge::Flatten),
+            "list_distinct" => Some(Charge::Square(0)),
+            _ if overload.ends_with("_sort") => Some(Charge::Square(0)),
+            _ if overload.ends_with("_sortByAssociatedKeys") => Some(Charge::Square(1)),
+            _ => None,
+        };
+        if let Some(charge) = charge {
+            return charge;
+        }
+    }
+    match overload {
+        "list_sets_contains_list" | "list_sets_intersects_list" => return Charge::Sets(1),
+        "list_sets_equivalent_list" => return Charge::Sets(2),
+        _ => {}
+    }
+    if options.kubernetes_costs
+        && let Some(charge) = kubernetes(function, overload)
+    {
+        return charge;
+    }
+    standard(overload)
+}
+
+fn standard(overload: &str) -> Charge {
+    match overload {
+        "starts_with_string" | "ends_with_string" => Charge::Part(1, 0.1),
+        "string_to_bytes" | "bytes_to_string" | "strings_quote" | "string_format" => {
+            Charge::Part(0, 0.1)
+        }
+        "in_list" => Charge::Elements,
+        "less_string"
+        | "greater_string"
+        | "less_equals_string"
+        | "greater_equals_string"
+        | "less_bytes"
+        | "greater_bytes"
+        | "less_equals_bytes"
+        | "greater_equals_bytes"
+        | "equals"
+        | "not_equals" => Charge::Smaller,
+        "add_string" | "add_bytes" => Charge::Sum,
+        "matches" | "matches_string" => Charge::Match,
+        "contains_string" => Charge::Contains,
+        _ => Charge::One,
+    }
+}
+
+fn kubernetes(function: &str, overload: &str) -> Option<Charge> {
+    Some(match function {
+        "check" => Charge::Fixed(350_000),
+        "serviceAccount"
+        | "path"
+        | "group"
+        | "resource"
+        | "subresource"
+        | "namespace"
+        | "name"
+        | "allowed"
+        | "reason"
+        | "error"
+        | "errored"
+        | "masked"
+        | "prefixLength"
+        | "family"
+        | "isUnspecified"
+        | "isLoopback"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isGlobalUnicast"
+        | "format.named"
+        | "sign"
+        | "asInteger"
+        | "isInteger"
+        | "asApproximateFloat"
+        | "isGreaterThan"
+        | "isLessThan"
+        | "compareTo"
+        | "add"
+        | "sub"
+        | "major"
+        | "minor"
+        | "patch"
+        | "getScheme"
+        | "getHostname"
+        | "getHost"
+        | "getPort"
+        | "getEscapedPath"
+        | "getQuery" => Charge::One,
+        "fieldSelector" | "labelSelector" => Charge::Selector,
+        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => {
+            Charge::Traversal
+        }
+        "ip" if overload == "cidr_ip" => Charge::One,
+        "url"
+        | "lowerAscii"
+        | "upperAscii"
+        | "substring"
+        | "trim"
+        | "jsonpatch.escapeKey"
+        | "cidr"
+        | "isIP"
+        | "isCIDR"
+        | "ip"
+        | "quantity"
+        | "isQuantity"
+        | "semver"
+        | "isSemver" => Charge::Part(0, 0.1),
+        "replace" | "split" | "ip.isCanonical" => Charge::Part(0, 0.2),
+        "join" => Charge::ResultPart(0.2),
+        "find" | "findAll" => Charge::Match,
+        "containsIP" => Charge::ContainsIp(overload == "cidr_contains_ip_string"),
+        "containsCIDR" => Charge::ContainsCidr(overload == "cidr_contains_cidr_string"),
+        "validate" => Charge::Validate,
+        "_==_" => Charge::Equality,
+        _ => return None,
+    })
+}
+
+type Argument<'a> = Result<Value<'a>, Error>;
+
+fn size(of: &Argument) -> u64 {
+    of.as_ref().map_or(1, Value::actual_size)
+}
+
+/// The size as Kubernetes' libraries see it: they do not look into optionals.
+fn plain_size(of: &Argument) -> u64 {
+    of.as_ref().map_or(1, Value::size)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "as cel-go computes it"
+)]
+pub(crate) fn part(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor).ceil() as u64
+}
+
+impl Charge {
+    /// What a call costs whose arguments and result are known.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "as cel-go computes it"
+    )]
+    pub(crate) fn cost(self, args: &[Argument], result: &Argument) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Fixed(it) => it,
+            Self::Part(arg, factor) => args
+                .get(usize::from(arg))
+                .map_or(1, |it| part(size(it), factor)),
+            Self::ResultPart(factor) => part(plain_size(result), factor),
+            Self::Smaller | Self::Equality => {
+                let [a, b] = args else { return 1 };
+                if self == Self::Equality && matches!(a, Ok(Value::Opaque(_))) {
+                    return 1;
+                }
+                part(size(a).min(size(b)), 0.1)
+            }
+            Self::Sum => args
+                .first()
+                .zip(args.get(1))
+                .map_or(1, |(a, b)| part(size(a).saturating_add(size(b)), 0.1)),
+            Self::Elements => args.get(1).map_or(1, size),
+            Self::Match => match args {
+                [text, pattern, ..] => {
+                    part(size(text) + 1, 0.1).saturating_mul(part(size(pattern), 0.25))
+                }
+                _ => 1,
+            },
+            Self::Contains => match args {
+                [a, b] => part(size(a), 0.1).saturating_mul(part(size(b), 0.1)),
+                _ => 1,
+            },
+            Self::Traversal => args.first().map_or(0, |it| match it {
+                Ok(value) => traversal(value),
+                Err(_) => 1,
+            }),
+            Self::Selector => match args {
+                [_, text] => {
+                    let length = plain_size(text);
+                    10 + part(length, 0.1) + part(part(length, 0.5), 50.0)
+                }
+                _ => 1,
+            },
+            Self::ContainsIp(parses) | Self::ContainsCidr(parses) => {
+                let [cidr, other] = args else { return 1 };
+                let cidr = plain_size(cidr);
+                let mut cost = part(cidr + cidr, 0.1);
+                if let Self::ContainsCidr(_) = self {
+                    cost += part(cidr, 0.1) + 1;
+                }
+                if parses {
+                    cost += part(plain_size(other), 0.1);
+                }
+                cost
+            }
+            Self::Validate => match args {
+                [Ok(Value::Opaque(Opaque::Format(format))), text] => {
+                    part(plain_size(text) + 1, 0.1)
+                        .saturating_mul(part(format.max_regex_size, 0.25))
+                }
+                _ => 1,
+            },
+            Self::ListResult => plain_size(result).saturating_add(11),
+            Self::Flatten => {
+                let depth = match args.get(1) {
+                    Some(Ok(Value::Int(it))) if *it < 0 => 1.0,
+                    Some(Ok(Value::Int(it))) => *it as f64,
+                    _ => 1.0,
+                };
+                let size = args.first().map_or(1, plain_size);
+                ((size as f64 * depth) as u64).saturating_add(11)
+            }
+            Self::Square(arg) => {
+                let Some(Ok(Value::List(list))) = args.get(usize::from(arg)) else {
+                    return 1;
+                };
+                let size = list.len() as u64;
+                let factor = match list.get(0) {
+                    Some(Ok(Value::String(_) | Value::Bytes(_))) => 2.1,
+                    _ => 2.0,
+                };
+                let square = size.saturating_mul(size);
+                ((square as f64 * factor) as u64).saturating_add(11)
+            }
+            Self::Sets(factor) => match args {
+                [a, b] => plain_size(a)
+                    .saturating_mul(plain_size(b))
+                    .saturating_mul(factor)
+                    .saturating_add(1),
+                _ => 1,
+            },
+        }
+    }
+}
+
+/// Everything in a value: a tenth of a byte of text, 1 for all else.
+fn traversal(value: &Value) -> u64 {
+    let tenth = |bytes: usize| (bytes as u64) / 10;
+    match value {
+        Value::String(it) => tenth(it.len()),
+        Value::Bytes(it) => tenth(it.len()),
+        Value::List(it) => it
+            .iter()
+            .map(|it| it.map_or(1, |it| traversal(&it)))
+            .fold(0, u64::saturating_add),
+        Value::Map(it) => it
+            .pairs()
+            .iter()
+            .map(|(key, value)| traversal(key).saturating_add(value.as_ref().map_or(1, traversal)))
+            .fold(0, u64::saturating_add),
+        _ => 1,
+    }
+}
+
+/// Counts the cost of an evaluation.
+///
+/// cel-go charges a call when it has seen its result, and only if it still knows of all arguments: it keeps the
+/// numbers of the nodes it has seen on a stack, and some nodes take others from it than they put there. The same stack
+/// is kept here, without values; where a number was last put is known at once.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    pub(crate) cost: u64,
+    limit: u64,
+    /// The number of a node, and where it was put before.
+    stack: Vec<(u32, u32)>,
+    /// Where a number was put last, from 1.
+    last: Vec<u32>,
+}
+
+impl Tracker {
+    pub(crate) fn new(ids: usize, limit: u64) -> Self {
+        Self {
+            cost: 0,
+            limit,
+            stack: Vec::with_capacity(16),
+            last: vec![0; ids],
+        }
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.cost)
+    }
+
+    pub(crate) fn add(&mut self, cost: u64) {
+        self.cost = self.cost.wrapping_add(cost);
+    }
+
+    pub(crate) fn sub(&mut self, cost: u64) {
+        self.cost = self.cost.wrapping_sub(cost);
+    }
+
+    /// A node has a value. Ends the evaluation if that was one too many.
+    pub(crate) fn push(&mut self, id: u32) -> Result<(), Error> {
+        let last = &mut self.last[id as usize];
+        let before = std::mem::replace(
+            last,
+            u32::try_from(self.stack.len() + 1).unwrap_or(u32::MAX),
+        );
+        self.stack.push((id, before));
+        if self.cost > self.limit {
+            return Err(Error::cost_limit());
+        }
+        Ok(())
+    }
+
+    /// Takes a number and all above it. Tells whether it was there.
+    pub(crate) fn drop(&mut self, id: u32) -> bool {
+        let at = self.last[id as usize];
+        if at == 0 {
+            return false;
+        }
+        while self.stack.len() >= at as usize {
+            if let Some((id, before)) = self.stack.pop() {
+                self.last[id as usize] = before;
+            }
+        }
+        true
+    }
+
+    /// Takes the arguments of a call, the last one first. Tells whether all were there.
+    pub(crate) fn drop_all(&mut self, ids: impl DoubleEndedIterator<Item = u32>) -> bool {
+        ids.rev().all(|id| self.drop(id))
+    }
+}

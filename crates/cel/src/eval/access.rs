@@ -1,0 +1,261 @@
+//! Variables, and what is selected of them.
+
+use std::sync::Arc;
+
+use super::{Evaluated, Evaluator, Slot};
+use crate::error::Error;
+use crate::functions;
+use crate::plan::{Attr, Base, Key, Qual};
+use crate::value::{Map, Value};
+
+impl<'a> Evaluator<'a, '_> {
+    /// An attribute as an expression of its own, which is charged.
+    pub(super) fn attr(&mut self, attr: &'a Attr) -> Evaluated<'a> {
+        let value = Self::passed(self.resolve(attr))?;
+        if self.observe_attr(attr) {
+            self.tracker.add(1);
+        }
+        self.tracker.push(attr.id())?;
+        value
+    }
+
+    pub(super) fn test(&mut self, id: u32, attr: &'a Attr) -> Evaluated<'a> {
+        let value = Self::passed(self.resolve(attr))?;
+        if self.observe_attr(attr) {
+            self.tracker.add(1);
+        }
+        self.tracker.sub(1 - self.plan.presence_cost.min(1));
+        self.tracker.push(id)?;
+        Ok(match value? {
+            Value::Optional(it) => Value::Bool(it.is_some()),
+            other => other,
+        })
+    }
+
+    /// Takes what belongs to an attribute from the stack. Tells whether the attribute has a cost of its own.
+    fn observe_attr(&mut self, attr: &'a Attr) -> bool {
+        if let Base::Conditional { condition, yes, no } = &attr.base {
+            let condition = self.id(*condition);
+            for id in [no.id(), yes.id(), condition] {
+                self.tracker.drop(id);
+            }
+            return false;
+        }
+        self.tracker.drop(attr.id());
+        true
+    }
+
+    fn resolve(&mut self, attr: &'a Attr) -> Evaluated<'a> {
+        let base = match &attr.base {
+            Base::Global(slot) => self.global(*slot)?,
+            Base::Local(slot) => self.local(*slot)?,
+            Base::Value(ix) => self.eval(*ix)?,
+            Base::Conditional { condition, yes, no } => {
+                return match self.eval(*condition)? {
+                    Value::Bool(true) => self.resolve(yes),
+                    Value::Bool(false) => self.resolve(no),
+                    _ => Err(Error::no_such_overload()),
+                };
+            }
+            Base::Unresolved(names) => {
+                let (value, used) = self.unresolved(names, &attr.quals)?;
+                return self.qualify(value, &attr.quals[used..]);
+            }
+        };
+        self.qualify(base, &attr.quals)
+    }
+
+    fn global(&mut self, slot: u32) -> Evaluated<'a> {
+        let at = slot as usize;
+        if self.globals[at].is_none() {
+            let name = &self.plan.globals[at];
+            let value = self
+                .activation
+                .variable(name)
+                .unwrap_or_else(|| Err(Error::new(format!("no such attribute(s): {name}"))));
+            self.globals[at] = Some(value);
+        }
+        match &self.globals[at] {
+            Some(value) => value.clone(),
+            None => Err(Error::no_such_overload()),
+        }
+    }
+
+    pub(super) fn local(&mut self, slot: u32) -> Evaluated<'a> {
+        match &self.locals[slot as usize] {
+            Slot::Set(value) => value.clone(),
+            Slot::Empty => Err(Error::new("no such attribute(s)")),
+            Slot::Pending(ix) => {
+                let value = Self::passed(self.eval(*ix))?;
+                self.locals[slot as usize] = Slot::Set(value.clone());
+                value
+            }
+        }
+    }
+
+    /// A name that was not checked: the longest name that is a variable, or that of a type. Tells how many selections
+    /// belong to the name.
+    fn unresolved(
+        &mut self,
+        names: &[Arc<str>],
+        quals: &[Qual],
+    ) -> Result<(Value<'a>, usize), Error> {
+        let fields: Vec<&str> = quals
+            .iter()
+            .map_while(|it| match &it.key {
+                Key::Const(Value::String(field)) if !it.optional => Some(&**field),
+                _ => None,
+            })
+            .collect();
+        for used in (0..=fields.len()).rev() {
+            for name in names {
+                let mut full = name.to_string();
+                for field in &fields[..used] {
+                    full.push('.');
+                    full.push_str(field);
+                }
+                if let Some(value) = self.activation.variable(&full) {
+                    return Ok((value?, used));
+                }
+                if let Some(of) = functions::type_named(&full) {
+                    return Ok((Value::Type(Arc::new(of)), used));
+                }
+            }
+        }
+        Err(Error::new(format!(
+            "no such attribute(s): {}",
+            names.join(", ")
+        )))
+    }
+
+    fn qualify(&mut self, base: Value<'a>, quals: &'a [Qual]) -> Evaluated<'a> {
+        if quals.is_empty() {
+            return Ok(base);
+        }
+        let mut optional = false;
+        let mut value = match base {
+            Value::Optional(None) => return Ok(Value::NONE),
+            Value::Optional(Some(inner)) => {
+                optional = true;
+                (*inner).clone()
+            }
+            other => other,
+        };
+        for qual in quals {
+            optional |= qual.optional;
+            match self.step(qual, &value, optional)? {
+                Some(next) => value = next,
+                None => return Ok(Value::NONE),
+            }
+        }
+        Ok(if optional { Value::some(value) } else { value })
+    }
+
+    /// One selection. Nothing if it is optional and there is nothing.
+    fn step(
+        &mut self,
+        qual: &'a Qual,
+        of: &Value<'a>,
+        optional: bool,
+    ) -> Result<Option<Value<'a>>, Error> {
+        let (result, is_test) = match &qual.key {
+            Key::Const(key) => (find(of, key, optional), false),
+            Key::Test(key) => (find(of, key, true), true),
+            Key::Attr(attr) => match Self::passed(self.resolve(attr))? {
+                Ok(key) => (find(of, checked(&key)?, optional), false),
+                Err(error) => (Err(error), false),
+            },
+            Key::Value(ix) => {
+                let key = Self::passed(self.eval(*ix))?;
+                let found = match key {
+                    Ok(key) => checked(&key).and_then(|key| find(of, key, optional)),
+                    Err(error) => Err(error),
+                };
+                // Such an index is charged as an attribute.
+                self.tracker.drop(qual.id);
+                (found, false)
+            }
+        };
+        let result = Self::passed_option(result)?;
+        let present = matches!(result, Ok(Some(_)));
+        if !optional || present {
+            self.tracker.add(1);
+            self.tracker.push(qual.id)?;
+        }
+        match result? {
+            None if is_test && !optional => Ok(Some(Value::Bool(false))),
+            Some(_) if is_test => Ok(Some(Value::Bool(true))),
+            other => Ok(other),
+        }
+    }
+
+    fn passed_option(
+        result: Result<Option<Value<'a>>, Error>,
+    ) -> Result<Result<Option<Value<'a>>, Error>, Error> {
+        match result {
+            Err(error) if error.is_final() => Err(error),
+            other => Ok(other),
+        }
+    }
+}
+
+/// Only some types can be keys.
+fn checked<'k, 'a>(key: &'k Value<'a>) -> Result<&'k Value<'a>, Error> {
+    if functions::is_key(key) {
+        Ok(key)
+    } else {
+        Err(functions::invalid_key(key))
+    }
+}
+
+/// The value of a field, a key or an index. If it is only looked for, nothing is no error.
+fn find<'a>(of: &Value<'a>, key: &Value, lenient: bool) -> Result<Option<Value<'a>>, Error> {
+    let missing = |error: fn(&Value) -> Error| {
+        if lenient { Ok(None) } else { Err(error(key)) }
+    };
+    match of {
+        Value::Map(map) => {
+            let found = match (map, key) {
+                (Map::Json(object, None), Value::String(name)) => {
+                    return match object.get(name) {
+                        Some(it) => Ok(Some(Value::from_json(it))),
+                        None => missing(|key| Error::no_such_key(key)),
+                    };
+                }
+                _ => map.find(key),
+            };
+            match found {
+                Some(value) => value.map(Some),
+                None => missing(|key| Error::no_such_key(key)),
+            }
+        }
+        Value::List(list) => {
+            let index = functions::index(key)?;
+            match usize::try_from(index).ok().and_then(|it| list.get(it)) {
+                Some(value) => value.map(Some),
+                None => missing(|key| Error::new(format!("index out of bounds: {key}"))),
+            }
+        }
+        Value::Lazy(object) => {
+            let found = match key {
+                Value::String(name) => object.0.field(name),
+                _ => None,
+            };
+            match found {
+                Some(value) => value.map(Some),
+                None => missing(|key| Error::no_such_key(key)),
+            }
+        }
+        Value::Struct(it) => {
+            let found = match key {
+                Value::String(name) => it.field(name),
+                _ => None,
+            };
+            match found {
+                Some(value) => Ok(Some(value.clone())),
+                None => missing(|key| Error::no_such_key(key)),
+            }
+        }
+        _ => missing(|key| Error::no_such_key(key)),
+    }
+}

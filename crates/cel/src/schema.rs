@@ -1,0 +1,199 @@
+//! Structural schemas: the types of data, how large it can be, and how JSON becomes a value.
+//!
+//! What is visible and how follows `SchemaDeclType` and `UnstructuredToVal` of Kubernetes.
+
+pub(crate) mod escape;
+pub(crate) mod formats;
+mod read;
+mod values;
+
+use std::sync::Arc;
+
+use crate::env::StructType;
+use crate::types::Type;
+
+/// No request has more bytes, which bounds what has no bound of its own.
+pub const MAX_REQUEST_SIZE: i64 = 3 << 20;
+
+/// A node of a structural schema.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a keyword of schemas"
+)]
+pub struct Schema {
+    kind: Kind,
+    format: Format,
+    nullable: bool,
+    embedded: bool,
+    preserve_unknown: bool,
+    /// The properties of an object; nothing if it has none.
+    properties: Option<Vec<Property>>,
+    additional: Option<Box<Schema>>,
+    items: Option<Box<Schema>>,
+    list_kind: ListKind,
+    list_keys: Vec<Arc<str>>,
+    has_default: bool,
+    enums: Vec<json::Value>,
+    max_length: Option<i64>,
+    max_items: Option<i64>,
+    max_properties: Option<i64>,
+    /// The type of values; nothing if expressions do not see them.
+    visible: Option<Visible>,
+}
+
+/// What expressions see of a node.
+#[derive(Clone, Debug)]
+struct Visible {
+    cel: Type,
+    max_elements: i64,
+    min_size: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Property {
+    name: Arc<str>,
+    /// Its name in expressions; nothing if it cannot be written there.
+    escaped: Option<Arc<str>>,
+    required: bool,
+    schema: Schema,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Kind {
+    #[default]
+    None,
+    Object,
+    Array,
+    String,
+    Number,
+    Integer,
+    Boolean,
+    IntOrString,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Format {
+    #[default]
+    None,
+    Duration,
+    Date,
+    DateTime,
+    Byte,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum ListKind {
+    #[default]
+    Atomic,
+    Set,
+    Map,
+}
+
+/// Object types by their names.
+pub type Structs = Vec<(Arc<str>, StructType)>;
+
+impl Schema {
+    /// The type of the values, and the object types it is made of. Objects are named by their path below `root`.
+    pub fn types(&self, root: &str) -> Option<(Type, Structs)> {
+        let mut all = Vec::new();
+        let of = self.name(root, &mut all)?;
+        Some((of, all))
+    }
+
+    /// How large values are: characters, elements or entries.
+    pub fn max_elements(&self) -> Option<i64> {
+        self.visible.as_ref().map(|it| it.max_elements)
+    }
+
+    /// How many bytes a value has at least.
+    pub fn min_serialized_size(&self) -> Option<i64> {
+        self.visible.as_ref().map(|it| it.min_size)
+    }
+
+    /// The schema of the elements of a list.
+    pub fn items(&self) -> Option<&Schema> {
+        self.items.as_deref()
+    }
+
+    /// The schema of the values of a map.
+    pub fn additional(&self) -> Option<&Schema> {
+        self.additional.as_deref()
+    }
+
+    /// The schema of a property by its name in the data.
+    pub fn property(&self, name: &str) -> Option<&Schema> {
+        let found = self
+            .properties
+            .as_ref()?
+            .iter()
+            .find(|it| &*it.name == name);
+        found.map(|it| &it.schema)
+    }
+
+    pub(crate) fn list_kind(&self) -> ListKind {
+        self.list_kind
+    }
+
+    /// What a step of a path leads to: a field, `@items`, `@values` or `@keys`. How large that is.
+    pub(crate) fn size_at(&self, path: &[Arc<str>]) -> Option<i64> {
+        let mut node = self;
+        for (at, step) in path.iter().enumerate() {
+            node.visible.as_ref()?;
+            node = match &**step {
+                "@items" | "@values" => match (&node.kind, &node.items, &node.additional) {
+                    (Kind::Array, Some(items), _) => items,
+                    (Kind::Object, _, Some(additional)) => additional,
+                    _ => return None,
+                },
+                "@keys" => {
+                    let is_map = node.kind == Kind::Object && node.additional.is_some();
+                    // Keys are strings of any length, and have no parts.
+                    return (is_map && at + 1 == path.len()).then_some(0);
+                }
+                field => {
+                    if node.additional.is_some() {
+                        return None;
+                    }
+                    let properties = node.properties.as_ref()?;
+                    let found = properties
+                        .iter()
+                        .find(|it| it.escaped.as_deref() == Some(field))?;
+                    &found.schema
+                }
+            };
+        }
+        node.max_elements()
+    }
+
+    fn name(&self, name: &str, all: &mut Structs) -> Option<Type> {
+        let visible = self.visible.as_ref()?;
+        Some(match self.kind {
+            Kind::Array => Type::list(self.items.as_ref()?.name(&format!("{name}.@idx"), all)?),
+            Kind::Object => {
+                if let Some(it) = &self.additional {
+                    Type::map(Type::String, it.name(&format!("{name}.@elem"), all)?)
+                } else {
+                    let mut structure = StructType::default();
+                    for property in self.properties.iter().flatten() {
+                        let Some(escaped) = &property.escaped else {
+                            continue;
+                        };
+                        if let Some(of) = property.schema.name(&format!("{name}.{escaped}"), all) {
+                            // A keyword can be written as it is.
+                            if escape::is_reserved(&property.name) {
+                                structure.fields.insert(property.name.clone(), of.clone());
+                            }
+                            structure.fields.insert(escaped.clone(), of);
+                        }
+                    }
+                    let name: Arc<str> = Arc::from(name);
+                    all.push((name.clone(), structure));
+                    Type::Struct(name)
+                }
+            }
+            _ => visible.cel.clone(),
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! Expressions of policies, and of authentication and authorization.
+
+use cel::kubernetes::{self, AdmissionVariables, Mode};
+use cel::{Env, Limits, Value};
+use json::Value as Json;
+use requires::requires;
+
+use crate::values::same;
+
+/// The objects were values of Go types when the cases were recorded, which have no fields that are empty and some that
+/// the object does not have.
+const GO_TYPES: &str = "the object was a value of a Go type";
+
+const KNOWN_COMPILE: &[(&str, &str)] = &[("isQuantity(\"20M\")", "an environment of version 1.27")];
+
+const KNOWN_VALUES: &[(&str, &str)] = &[
+    ("params not declared", "it does not compile without them"),
+    ("pod-015", GO_TYPES),
+    ("pod-016", GO_TYPES),
+    ("pod-031", "the order of a map"),
+    ("pod-069", GO_TYPES),
+    ("pod-082", GO_TYPES),
+    ("cr-010", "the number has lost digits in the file"),
+    ("dep-011", GO_TYPES),
+    ("dep-012", GO_TYPES),
+    ("dep-015", GO_TYPES),
+    ("dep-017", GO_TYPES),
+    ("dep-018", GO_TYPES),
+];
+
+#[requires(cel_cases)]
+#[test]
+fn admission_expressions_compile() {
+    crate::run("k8s/admission-compile.jsonl", KNOWN_COMPILE, |case| {
+        // Their types depend on the policy, which the case does not tell.
+        let text = case.str_at(&["expression"]).unwrap();
+        if text.contains("variables") || text.contains("test()") {
+            return Ok(());
+        }
+        let flag = |key: &str| case.at(&["options", key]).and_then(Json::as_bool) == Some(true);
+        let has = AdmissionVariables {
+            params: flag("HasParams"),
+            authorizer: flag("HasAuthorizer"),
+            patch_types: flag("HasPatchTypes"),
+        };
+        let env = kubernetes::admission_environment(base(case), has);
+        compiles(&env, case, |wanted, actual| match wanted {
+            [one] => format!("must evaluate to {one} but got {actual}"),
+            all => format!(
+                "must evaluate to one of [{}] but got {actual}",
+                all.join(" ")
+            ),
+        })
+    });
+}
+
+#[requires(cel_cases)]
+#[test]
+fn configuration_expressions_compile() {
+    crate::run("k8s/auth-compile.jsonl", &[], |case| {
+        let base = kubernetes::environment(37, Mode::Stored);
+        let env = match case.str_at(&["variable"]) {
+            Some("claims") => kubernetes::claims_environment(base),
+            Some("user") => kubernetes::user_environment(base),
+            _ => kubernetes::authorization_environment(base),
+        };
+        let is_review = case.str_at(&["kind"]) == Some("authorization");
+        compiles(&env, case, |wanted, actual| match wanted {
+            [one] if is_review => format!("must evaluate to {one} but got {actual}"),
+            [one] => format!("must evaluate to {one}"),
+            all => format!("must evaluate to one of [{}]", all.join(" ")),
+        })
+    });
+}
+
+fn base(case: &Json) -> Env {
+    let mode = match case.str_at(&["env"]) {
+        Some("NewExpressions") => Mode::New,
+        _ => Mode::Stored,
+    };
+    kubernetes::environment(37, mode)
+}
+
+fn compiles(
+    env: &Env,
+    case: &Json,
+    mismatch: impl Fn(&[&str], &str) -> String,
+) -> Result<(), String> {
+    let wanted = case.str_at(&["error"]);
+    let failed = |why: String| match wanted {
+        Some(wanted) if wanted == why => Ok(()),
+        _ => Err(format!("{why}\n    wanted {wanted:?}")),
+    };
+    let expression = match env.compile(case.str_at(&["expression"]).unwrap()) {
+        Ok(it) => it,
+        Err(issues) => return failed(format!("compilation failed: {issues}")),
+    };
+    let types: Vec<&str> = case
+        .get("return_types")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+        .collect();
+    let of = expression.output_type().to_string();
+    if !types
+        .iter()
+        .any(|it| *it == of || *it == "google.protobuf.Any")
+    {
+        return failed(mismatch(&types, &of));
+    }
+    if let Err(error) = expression.program() {
+        return failed(format!("program instantiation failed: {error}"));
+    }
+    match (wanted, case.str_at(&["output_type"])) {
+        (Some(wanted), _) => Err(format!("compiles, wanted {wanted}")),
+        (None, Some(wanted)) if wanted != of => Err(format!("type {of}, wanted {wanted}")),
+        _ => Ok(()),
+    }
+}
+
+/// Expressions of policies that use nothing but the objects, their parameters and the namespace.
+#[requires(cel_cases)]
+#[test]
+fn policies_evaluate() {
+    crate::run("k8s/vap.jsonl", KNOWN_VALUES, |case| {
+        let has = AdmissionVariables {
+            params: true,
+            authorizer: true,
+            patch_types: false,
+        };
+        let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let evaluations = case
+            .at(&["expect", "evaluations"])
+            .and_then(Json::as_array)
+            .unwrap();
+        for it in evaluations {
+            let expressions = it.get("expressions").and_then(Json::as_array);
+            for it in expressions.into_iter().flatten() {
+                evaluates(&env, case, it)?;
+            }
+        }
+        Ok(())
+    });
+}
+
+fn evaluates(env: &Env, case: &Json, wanted: &Json) -> Result<(), String> {
+    let Some(text) = wanted.str_at(&["expression"]) else {
+        return Ok(());
+    };
+    let Ok(expression) = env.compile(text) else {
+        return Ok(());
+    };
+    // Those behind the end of the budget were not evaluated.
+    if wanted.get("error").is_none() && wanted.get("value").is_none_or(Json::is_null) {
+        return Ok(());
+    }
+    let program = expression.program().map_err(|it| it.to_string())?;
+    let bound = ["object", "oldObject", "params", "namespaceObject"];
+    if !program.variables().all(|it| bound.contains(&it)) {
+        return Ok(());
+    }
+    let find = |name: &str| {
+        let key = match name {
+            "oldObject" => "old_object",
+            "namespaceObject" => "namespace_object",
+            other => other,
+        };
+        Some(case.get(key).map_or(Value::Null, Value::from_json))
+    };
+    let limits = Limits {
+        cost: kubernetes::PER_CALL_LIMIT,
+        interrupt: None,
+    };
+    let (value, cost) = program.evaluate(&find, limits);
+    match (&value, wanted.str_at(&["error"]), wanted.get("value")) {
+        (Err(error), Some(wanted), _)
+            if wanted.ends_with(&format!("resulted in error: {error}")) => {}
+        (Err(_), Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(()),
+        (Ok(_), Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(()),
+        (Err(error), wanted, _) => return Err(format!("{text}: error {error}, wanted {wanted:?}")),
+        (Ok(value), Some(wanted), _) => {
+            return Err(format!("{text}: {value:?}, wanted error {wanted}"));
+        }
+        (Ok(value), None, Some(wanted)) if !same(wanted, value) => {
+            return Err(format!("{text}: {value:?}, wanted {wanted}"));
+        }
+        _ => {}
+    }
+    match wanted.get("cost") {
+        Some(wanted) if wanted.to_string() != cost.to_string() => {
+            Err(format!("{text}: cost {cost}, wanted {wanted}"))
+        }
+        _ => Ok(()),
+    }
+}

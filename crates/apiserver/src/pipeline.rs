@@ -122,9 +122,7 @@ impl Api {
             once(id);
             response.headers_mut().insert(AUDIT_ID, id.clone());
         }
-        if let Some(timing) = trace.server_timing()
-            && let Ok(mut timing) = HeaderValue::from_bytes(&timing)
-        {
+        if let Some(mut timing) = traced::server_timing(&trace) {
             once(&mut timing);
             response.headers_mut().insert(SERVER_TIMING, timing);
         }

@@ -1,15 +1,21 @@
 //! What a trace says of a request: names, attributes and events as kube-apiserver has them, so that what was made to look
 //! at its traces works on ours.
 
+mod alike;
 mod request_facts;
 
+use std::cell::RefCell;
+
 use auth::User;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body::Body as _;
 use meta::Status;
 use telemetry::context::{TraceContext, baggage};
-use telemetry::trace::{self, Incoming, Role, Scope, Span, Tick, Tracer, Trust};
+use telemetry::trace::{
+    self, Incoming, RequestTrace, Role, SERVER_TIMING as SERVER_TIMING_LENGTH, Scope, Span, Tick,
+    Tracer, Trust,
+};
 
 use crate::body::Body;
 use crate::catalog::Resource;
@@ -43,13 +49,33 @@ pub(crate) fn begin(
     if is_told && trust != Trust::Nobody {
         incoming.context = TraceContext::read(bytes(&TRACEPARENT), bytes(&TRACESTATE));
     }
-    if trust == Trust::Parent {
+    // It goes along with a parent only.
+    if trust == Trust::Parent && incoming.context.is_some() {
         incoming.baggage = baggage::read(bytes(&BAGGAGE)).map(Into::into);
     }
     let now = trace::now();
     let who = user.map_or("", |it| &*it.name);
     tracer.begin(incoming, trust, who, started.unwrap_or(now));
     trace::past("authentication", Scope::Filter, started.unwrap_or(now), now);
+}
+
+/// Tells the client of its trace, if that is recorded.
+pub(crate) fn server_timing(trace: &RequestTrace<'_>) -> Option<HeaderValue> {
+    /// Of the memory that is taken at once: a value of its own would be allocated by the thread that answers and freed by the
+    /// one that writes, for each answer, which is what allocators are slow at.
+    const BLOCK: usize = 64 * SERVER_TIMING_LENGTH;
+    thread_local! {
+        static MEMORY: RefCell<BytesMut> = RefCell::default();
+    }
+    let timing = trace.server_timing()?;
+    let bytes = MEMORY.with_borrow_mut(|memory| {
+        if memory.capacity() < timing.len() {
+            *memory = BytesMut::with_capacity(BLOCK);
+        }
+        memory.extend_from_slice(&timing);
+        memory.split().freeze()
+    });
+    HeaderValue::from_maybe_shared(bytes).ok()
 }
 
 /// One of the stations before the verb, with everything behind it.
@@ -87,7 +113,7 @@ pub(crate) fn storage(name: &'static str) -> Span {
 
 /// What was found at a key, by its length.
 pub(crate) fn got(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
-    span.set("key", || key.to_owned());
+    span.set_text("key", key);
     if from_cache {
         span.set("resource-version", || "0");
         trace::event("watchCache locked acquired");

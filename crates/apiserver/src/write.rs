@@ -209,7 +209,7 @@ impl<'a> Write<'a> {
 
     pub(crate) fn storage(&self, name: &'static str, key: &str) -> trace::Span {
         let span = traced::storage(name);
-        span.set("key", || key.to_owned());
+        span.set_text("key", key);
         span.set("type", || respond::go_type(self.resource(), false));
         span
     }

@@ -20,7 +20,7 @@ mod wire;
 use std::sync::Arc;
 
 pub use self::arena::{Kind, Scope};
-pub use self::attributes::{Attributes, Name, Value};
+pub use self::attributes::{Attributes, Encoded, Name, Value};
 pub use self::clock::{Tick, now};
 pub use self::current::{
     Carried, Outgoing, SERVER_TIMING, Span, apart, event, event_with, handler_event, is_recording,

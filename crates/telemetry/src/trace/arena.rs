@@ -370,21 +370,30 @@ impl Arena {
     }
 
     pub(super) fn attribute(&mut self, span: u32, key: &'static str, value: Value) {
+        match value {
+            Value::Static(text) => self.hold(span, key, |_| Held::Static(text)),
+            Value::Text(text) => self.text_attribute(span, key, &text),
+            Value::Int(number) => self.hold(span, key, |_| Held::Int(number)),
+            Value::Bool(value) => self.hold(span, key, |_| Held::Bool(value)),
+        }
+    }
+
+    pub(super) fn text_attribute(&mut self, span: u32, key: &'static str, value: &str) {
+        self.hold(span, key, |text| {
+            let start = short(text.len());
+            text.push_str(cut(value));
+            let end = short(text.len());
+            Held::Text { start, end }
+        });
+    }
+
+    #[inline]
+    fn hold(&mut self, span: u32, key: &'static str, value: impl FnOnce(&mut String) -> Held) {
         if self.attributes.len() >= ATTRIBUTES {
             self.left_out += 1;
             return;
         }
-        let value = match value {
-            Value::Static(text) => Held::Static(text),
-            Value::Text(text) => {
-                let start = short(self.text.len());
-                self.text.push_str(cut(&text));
-                let end = short(self.text.len());
-                Held::Text { start, end }
-            }
-            Value::Int(number) => Held::Int(number),
-            Value::Bool(value) => Held::Bool(value),
-        };
+        let value = value(&mut self.text);
         let index = short(self.attributes.len());
         if let Some(record) = self.spans.get_mut(span as usize) {
             record.attributes.push(&mut self.attributes, index);

@@ -102,6 +102,12 @@ impl<'a> Attributes<'a> {
         });
     }
 
+    /// What was encoded before.
+    #[inline]
+    pub fn encoded(&mut self, Encoded(bytes): &Encoded) {
+        self.out.extend_from_slice(bytes);
+    }
+
     pub(super) fn held(&mut self, key: &str, value: &Held, text: &str) {
         match value {
             Held::Static(text) => self.text(key, text),
@@ -112,6 +118,23 @@ impl<'a> Attributes<'a> {
             Held::Int(number) => self.int(key, *number),
             Held::Bool(value) => self.bool(key, *value),
         }
+    }
+}
+
+/// Attributes of a span, encoded once for all spans that have them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Encoded(Box<[u8]>);
+
+impl Encoded {
+    pub fn new(write: impl FnOnce(&mut Attributes<'_>)) -> Self {
+        let mut out = Vec::new();
+        write(&mut Attributes::of_span(&mut out));
+        Self(out.into())
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> usize {
+        self.0.len()
     }
 }
 

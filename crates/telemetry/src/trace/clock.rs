@@ -23,6 +23,12 @@ pub fn now() -> Tick {
 }
 
 impl Tick {
+    /// The time of day, of a moment just now.
+    pub(crate) fn time(self) -> SystemTime {
+        let nanos = Calendar::at(self).nanos(self);
+        UNIX_EPOCH + Duration::from_nanos(nanos)
+    }
+
     /// How long after another moment; zero if it was before.
     #[inline]
     pub fn since(self, earlier: Self) -> Duration {

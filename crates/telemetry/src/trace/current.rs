@@ -306,6 +306,14 @@ impl Span {
         self.with(|arena, index| arena.attribute(index, key, value));
     }
 
+    /// The same for a text that is there already: it is copied only where it is kept.
+    #[inline]
+    pub fn set_text(&self, key: &'static str, value: &str) {
+        if self.index != NOWHERE {
+            self.with(|arena, index| arena.text_attribute(index, key, value));
+        }
+    }
+
     /// A call of somebody else.
     #[inline]
     pub fn client(self) -> Self {

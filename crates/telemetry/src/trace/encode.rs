@@ -37,7 +37,9 @@ const KIND: u8 = 0x30;
 const START: u8 = 0x39;
 const END: u8 = 0x41;
 const FLAGS: [u8; 2] = [0x85, 0x01];
+const EVENT: u8 = 0x5a;
 const EVENT_TIME: u8 = 0x09;
+const EVENT_NAME: u8 = 0x12;
 
 /// The message `InstrumentationScope` with its tag, its length and its name.
 fn scope_field(scope: Scope) -> &'static [u8] {
@@ -129,6 +131,7 @@ impl<'a> Encoding<'a> {
         out.extend_from_slice(&ids);
     }
 
+    #[inline]
     fn head(&self, index: u32, span: &Record, out: &mut Vec<u8>) {
         let parent = self.arena.span_id(span.parent).to_bytes();
         self.ids(index, Some(parent), out);
@@ -191,14 +194,39 @@ impl<'a> Encoding<'a> {
     }
 
     fn event(&self, event: &Event, out: &mut Vec<u8>) {
+        let time = self.calendar.nanos(event.time).to_le_bytes();
+        let has_value = !event.key.is_empty();
+        let size = 9 + 2 + event.name.len();
+        let more = if has_value {
+            wire::int_attribute_size(event.key, event.value)
+        } else {
+            0
+        };
+        if size + more >= 0x80 {
+            return Self::long_event(event, time, out);
+        }
+        // Its length is known before.
+        let [size, name] = [size + more, event.name.len()].map(|it| it.to_le_bytes()[0]);
+        let mut head = [0; 13];
+        head[..3].copy_from_slice(&[EVENT, size, EVENT_TIME]);
+        head[3..11].copy_from_slice(&time);
+        head[11..].copy_from_slice(&[EVENT_NAME, name]);
+        out.extend_from_slice(&head);
+        out.extend_from_slice(event.name.as_bytes());
+        if has_value {
+            wire::int_attribute(out, field::EVENT_ATTRIBUTE, event.key, event.value);
+        }
+    }
+
+    #[cold]
+    fn long_event(event: &Event, at: [u8; 8], out: &mut Vec<u8>) {
         wire::message(out, field::EVENT, 1, |out| {
             let mut time = [EVENT_TIME; 9];
-            time[1..].copy_from_slice(&self.calendar.nanos(event.time).to_le_bytes());
+            time[1..].copy_from_slice(&at);
             out.extend_from_slice(&time);
             wire::text(out, field::EVENT_NAME, event.name);
             if !event.key.is_empty() {
-                let field = field::EVENT_ATTRIBUTE;
-                Attributes { out, field }.int(event.key, event.value);
+                wire::int_attribute(out, field::EVENT_ATTRIBUTE, event.key, event.value);
             }
         });
     }

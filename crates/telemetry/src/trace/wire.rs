@@ -46,6 +46,7 @@ pub(super) fn text(out: &mut Vec<u8>, field: u32, value: &str) {
 }
 
 /// How many bytes a length takes.
+#[inline]
 fn width(size: usize) -> usize {
     1 + (size.checked_ilog2().unwrap_or(0) / 7) as usize
 }
@@ -60,7 +61,8 @@ pub(super) fn message(
 ) {
     tag(out, field, DELIMITED);
     let start = out.len();
-    out.resize(start + expected, 0);
+    // Callers know how many at compile time: no more than a store is left of it.
+    out.extend_from_slice(&[0; 4][..expected]);
     write(out);
     close(out, start, expected);
 }
@@ -127,6 +129,13 @@ fn long_text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &str) {
     attribute(out, field, key, |out| text(out, STRING_VALUE, value));
 }
 
+/// How many bytes the same takes with a number, if it is short and of a field below 16.
+#[inline]
+pub(super) fn int_attribute_size(key: &str, value: i64) -> usize {
+    let value = usize::try_from(value.cast_unsigned()).unwrap_or(usize::MAX);
+    2 + 2 + key.len() + 2 + 1 + width(value)
+}
+
 /// The same with a number.
 #[inline]
 pub(super) fn int_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: i64) {
@@ -190,6 +199,9 @@ mod tests {
                     int_attribute(&mut out, field, key, value);
                     attribute(&mut want, field, key, |out| int(out, INT_VALUE, value));
                     assert!(out == want, "{field} {key} {value}");
+                    if field < 16 && out.len() < 0x80 {
+                        assert_eq!(int_attribute_size(key, value), out.len());
+                    }
                 }
             }
         }

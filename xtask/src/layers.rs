@@ -8,6 +8,7 @@ use crate::Outcome;
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("attack", &["json"]),
+    ("cel", &["json"]),
     ("client", &[]),
     ("docs", &[]),
     ("json", &[]),

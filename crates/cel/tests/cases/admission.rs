@@ -1,6 +1,6 @@
 //! Expressions of policies, and of authentication and authorization.
 
-use cel::kubernetes::{self, AdmissionVariables, Mode};
+use cel::kubernetes::{self, AdmissionVariables, DeviceFeatures, Mode};
 use cel::{Env, Limits, Value};
 use json::Value as Json;
 use requires::requires;
@@ -193,4 +193,118 @@ fn evaluates(env: &Env, case: &Json, wanted: &Json) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+const KNOWN_CONDITIONS: &[(&str, &str)] = &[
+    (
+        "object.subsets.size() < params.spec.testSize",
+        "the case does not tell the limit of a call",
+    ),
+    ("isQuantity(\"20M\")", "an environment of version 1.27"),
+];
+
+/// Expressions of one policy share a budget. Those with variables or an authorizer need a policy to run in.
+#[requires(cel_cases)]
+#[test]
+fn conditions_evaluate() {
+    crate::run("k8s/condition.jsonl", KNOWN_CONDITIONS, |case| {
+        let is_set = |key: &str| case.get(key).is_some_and(|it| !it.is_null());
+        if is_set("variables") || is_set("authorizer") || is_set("error") {
+            return Ok(());
+        }
+        let has = AdmissionVariables {
+            params: true,
+            authorizer: true,
+            patch_types: false,
+        };
+        let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let mut budget = case.get("budget").and_then(Json::as_i64).unwrap();
+        for wanted in case.get("results").and_then(Json::as_array).unwrap() {
+            budget -= condition(&env, case, wanted)?;
+            let after = wanted.get("remaining_budget_after").and_then(Json::as_i64);
+            if after.is_some_and(|it| it != budget) {
+                return Err(format!("{budget} left, wanted {after:?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What a condition costs, if it answers what it should.
+fn condition(env: &Env, case: &Json, wanted: &Json) -> Result<i64, String> {
+    let text = wanted.str_at(&["expression"]).unwrap();
+    let error = wanted.str_at(&["error"]);
+    let expression = match (env.compile(text), error) {
+        (Ok(it), _) => it,
+        (Err(issues), Some(wanted)) if wanted.ends_with(&issues.to_string()) => return Ok(0),
+        (Err(issues), wanted) => return Err(format!("{issues}, wanted {wanted:?}")),
+    };
+    let program = expression.program().map_err(|it| it.to_string())?;
+    let find = |name: &str| {
+        let key = match name {
+            "oldObject" => "old_object",
+            "namespaceObject" => "namespace_object",
+            other => other,
+        };
+        Some(case.get(key).map_or(Value::Null, Value::from_json))
+    };
+    let limits = Limits {
+        cost: kubernetes::PER_CALL_LIMIT,
+        interrupt: None,
+    };
+    let (value, cost) = program.evaluate(&find, limits);
+    match (&value, error, wanted.get("value")) {
+        (Err(error), Some(wanted), _) if wanted.ends_with(error.message()) => {}
+        (Ok(value), None, Some(wanted)) if same(wanted, value) => {}
+        (_, Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(0),
+        (other, error, wanted) => {
+            return Err(format!("{text}: {other:?}, wanted {wanted:?} {error:?}"));
+        }
+    }
+    Ok(cost.cast_signed())
+}
+
+/// Selectors of devices: compilation and static cost. How they run depends on maps that know all domains.
+#[requires(cel_cases)]
+#[test]
+fn device_selectors_compile() {
+    crate::run("k8s/dra.jsonl", &[], |case| {
+        let flag = |key: &str| case.at(&["features", key]).and_then(Json::as_bool) == Some(true);
+        let features = DeviceFeatures {
+            consumable_capacity: flag("EnableConsumableCapacity"),
+            list_attributes: flag("EnableListTypeAttributes"),
+        };
+        let env = kubernetes::device_environment(base(case), features);
+        let wanted = case.str_at(&["compile_error"]);
+        let expression = match env.compile(case.str_at(&["expression"]).unwrap()) {
+            Ok(it) => it,
+            Err(issues) => {
+                let why = format!("compilation failed: {issues}");
+                return if wanted == Some(&why) {
+                    Ok(())
+                } else {
+                    Err(format!("{why}\n    wanted {wanted:?}"))
+                };
+            }
+        };
+        let of = expression.output_type().to_string();
+        if let Some(wanted) = wanted {
+            // What is left to the caller: the type of the result.
+            return if wanted.contains("must evaluate to") || wanted.contains(&of) {
+                Ok(())
+            } else {
+                Err(format!("compiles as {of}, wanted {wanted}"))
+            };
+        }
+        let max = expression.estimate(&features).max;
+        match case.get("static_max_cost") {
+            // Derived attributes have no estimate.
+            Some(wanted)
+                if !crate::is_number(wanted, max) && !crate::is_number(wanted, u64::MAX) =>
+            {
+                Err(format!("static cost {max}, wanted {wanted}"))
+            }
+            _ => Ok(()),
+        }
+    });
 }

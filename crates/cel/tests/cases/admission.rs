@@ -1,7 +1,7 @@
 //! Expressions of policies, and of authentication and authorization.
 
 use cel::kubernetes::{self, AdmissionVariables, DeviceFeatures, Mode};
-use cel::{Env, Limits, Value};
+use cel::{Env, Limits, Type, Value};
 use json::Value as Json;
 use requires::requires;
 
@@ -305,6 +305,145 @@ fn device_selectors_compile() {
                 Err(format!("static cost {max}, wanted {wanted}"))
             }
             _ => Ok(()),
+        }
+    });
+}
+
+/// Declares the variables of a policy, each of which sees those before it.
+fn with_variables(mut env: Env, all: &[(String, String)]) -> Env {
+    let mut fields = cel::StructType::default();
+    for (name, text) in all {
+        let of = env
+            .compile(text)
+            .map_or(Type::Dyn, |it| it.output_type().clone());
+        fields.fields.insert(name.as_str().into(), of);
+        env = env
+            .structure("kubernetes.variables", fields.clone())
+            .variable("variables", Type::structure("kubernetes.variables"));
+    }
+    env
+}
+
+/// Types of policies are checked against the schemas of what they match.
+#[requires(cel_cases)]
+#[test]
+fn policies_are_type_checked() {
+    crate::run("k8s/typecheck.jsonl", &[], |case| {
+        let mut warnings = Vec::new();
+        let text = |it: &Json, key: &str| it.str_at(&[key]).map(str::to_owned);
+        let declared = case
+            .at(&["policy", "spec", "variables"])
+            .and_then(Json::as_array);
+        let variables: Vec<(String, String)> = declared
+            .into_iter()
+            .flatten()
+            .filter_map(|it| Some((text(it, "name")?, text(it, "expression")?)))
+            .collect();
+        let validations = case
+            .at(&["policy", "spec", "validations"])
+            .and_then(Json::as_array);
+        let schema = |kind: &str| {
+            let schema = case.get("schemas")?.get(kind)?;
+            cel::Schema::from_open_api(schema, true).types(kind)
+        };
+        let kinds = case.get("types_to_check").and_then(Json::as_array);
+        for (index, it) in validations.into_iter().flatten().enumerate() {
+            for key in ["expression", "messageExpression"] {
+                let Some(expression) = it.str_at(&[key]) else {
+                    continue;
+                };
+                let mut all = String::new();
+                for kind in kinds.into_iter().flatten().filter_map(Json::as_str) {
+                    let Some((of, structs)) = schema(kind) else {
+                        continue;
+                    };
+                    let has = AdmissionVariables {
+                        params: true,
+                        authorizer: true,
+                        patch_types: false,
+                    };
+                    let base = kubernetes::environment(37, Mode::Stored);
+                    let mut env = kubernetes::admission_environment(base, has)
+                        .structures(structs)
+                        .variable("object", of.clone())
+                        .variable("oldObject", of);
+                    if let Some((of, structs)) = case.str_at(&["params_gvk"]).and_then(&schema) {
+                        env = env.structures(structs).variable("params", of);
+                    }
+                    if let Err(issues) = with_variables(env, &variables).compile(expression) {
+                        all.push_str(&[kind, ": ", &issues.to_string(), "\n"].concat());
+                    }
+                }
+                if !all.is_empty() {
+                    let mut warning = json::Object::new();
+                    warning.insert("fieldRef", format!("spec.validations[{index}].{key}"));
+                    warning.insert("warning", all);
+                    warnings.push(Json::Object(warning));
+                }
+            }
+        }
+        let actual = if warnings.is_empty() {
+            Json::Null
+        } else {
+            Json::Array(warnings)
+        };
+        match case.get("warnings") {
+            Some(wanted) if *wanted != actual => Err(format!("{actual}\n    wanted {wanted}")),
+            _ => Ok(()),
+        }
+    });
+}
+
+/// Patches of mutating policies: the expression makes objects that are JSON, or fails as it should.
+#[requires(cel_cases)]
+#[test]
+fn mutations_evaluate() {
+    crate::run("k8s/map.jsonl", &[], |case| {
+        let has = AdmissionVariables {
+            params: true,
+            authorizer: true,
+            patch_types: true,
+        };
+        let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let is_set = |key: &str| {
+            case.get(key)
+                .and_then(Json::as_object)
+                .is_some_and(|it| !it.is_empty())
+        };
+        if is_set("variables") {
+            return Ok(());
+        }
+        let wanted = case.str_at(&["error"]);
+        let expression = match env.compile(case.str_at(&["expression"]).unwrap()) {
+            Ok(it) => it,
+            Err(issues) => {
+                return match wanted {
+                    Some(wanted) if wanted.contains(&issues.to_string()) => Ok(()),
+                    _ => Err(format!("{issues}\n    wanted {wanted:?}")),
+                };
+            }
+        };
+        let program = expression.program().map_err(|it| it.to_string())?;
+        let bound = ["object", "oldObject", "params"];
+        if !program.variables().all(|it| bound.contains(&it)) {
+            return Ok(());
+        }
+        let find = |name: &str| {
+            let key = if name == "oldObject" {
+                "old_object"
+            } else {
+                name
+            };
+            Some(case.get(key).map_or(Value::Null, Value::from_json))
+        };
+        let limits = Limits {
+            cost: kubernetes::PER_CALL_LIMIT,
+            interrupt: None,
+        };
+        match (program.evaluate(&find, limits).0, wanted) {
+            (Ok(value), _) => value.to_json().map(|_| ()).map_err(|it| it.to_string()),
+            (Err(error), Some(wanted)) if wanted.contains(error.message()) => Ok(()),
+            (Err(error), wanted) => Err(format!("error {error}, wanted {wanted:?}")),
         }
     });
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod crd;
 mod library;
+mod mutations;
 mod spec;
 mod values;
 

@@ -1,5 +1,7 @@
 //! Expressions of policies, and of authentication and authorization.
 
+use std::sync::{Mutex, OnceLock};
+
 use cel::kubernetes::{self, AdmissionVariables, DeviceFeatures, Mode};
 use cel::{Env, Limits, Type, Value};
 use json::Value as Json;
@@ -209,7 +211,7 @@ const KNOWN_CONDITIONS: &[(&str, &str)] = &[
 fn conditions_evaluate() {
     crate::run("k8s/condition.jsonl", KNOWN_CONDITIONS, |case| {
         let is_set = |key: &str| case.get(key).is_some_and(|it| !it.is_null());
-        if is_set("variables") || is_set("authorizer") || is_set("error") {
+        if is_set("authorizer") || is_set("error") {
             return Ok(());
         }
         let has = AdmissionVariables {
@@ -218,9 +220,29 @@ fn conditions_evaluate() {
             patch_types: false,
         };
         let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let declared = case.get("variables").and_then(Json::as_object);
+        let all: Vec<(String, String)> = declared
+            .into_iter()
+            .flat_map(json::Object::iter)
+            .filter_map(|(name, it)| {
+                Some((name.to_string(), it.str_at(&["expression"])?.to_owned()))
+            })
+            .collect();
+        // They are told in the order of their names, not in that of the policy.
+        if all.iter().any(|it| it.1.contains("variables.")) {
+            return Ok(());
+        }
+        let env = with_variables(env, &all);
+        let variables = Variables {
+            env: &env,
+            case,
+            all: &all,
+            programs: all.iter().map(|_| OnceLock::new()).collect(),
+            values: Mutex::default(),
+        };
         let mut budget = case.get("budget").and_then(Json::as_i64).unwrap();
         for wanted in case.get("results").and_then(Json::as_array).unwrap() {
-            budget -= condition(&env, case, wanted)?;
+            budget -= condition(&env, case, &variables, wanted)?;
             let after = wanted.get("remaining_budget_after").and_then(Json::as_i64);
             if after.is_some_and(|it| it != budget) {
                 return Err(format!("{budget} left, wanted {after:?}"));
@@ -231,7 +253,7 @@ fn conditions_evaluate() {
 }
 
 /// What a condition costs, if it answers what it should.
-fn condition(env: &Env, case: &Json, wanted: &Json) -> Result<i64, String> {
+fn condition(env: &Env, case: &Json, variables: &Variables, wanted: &Json) -> Result<i64, String> {
     let text = wanted.str_at(&["expression"]).unwrap();
     let error = wanted.str_at(&["error"]);
     let expression = match (env.compile(text), error) {
@@ -240,19 +262,16 @@ fn condition(env: &Env, case: &Json, wanted: &Json) -> Result<i64, String> {
         (Err(issues), wanted) => return Err(format!("{issues}, wanted {wanted:?}")),
     };
     let program = expression.program().map_err(|it| it.to_string())?;
-    let find = |name: &str| {
-        let key = match name {
-            "oldObject" => "old_object",
-            "namespaceObject" => "namespace_object",
-            other => other,
-        };
-        Some(case.get(key).map_or(Value::Null, Value::from_json))
+    let find = |name: &str| match name {
+        "variables" => Some(Value::Lazy(cel::LazyObject(variables))),
+        other => Some(bound(case, other)),
     };
     let limits = Limits {
         cost: kubernetes::PER_CALL_LIMIT,
         interrupt: None,
     };
     let (value, cost) = program.evaluate(&find, limits);
+    let cost = cost + variables.spent();
     match (&value, error, wanted.get("value")) {
         (Err(error), Some(wanted), _) if wanted.ends_with(error.message()) => {}
         (Ok(value), None, Some(wanted)) if same(wanted, value) => {}
@@ -446,4 +465,67 @@ fn mutations_evaluate() {
             (Err(error), wanted) => Err(format!("error {error}, wanted {wanted:?}")),
         }
     });
+}
+
+/// The value of a variable of admission.
+fn bound<'c>(case: &'c Json, name: &str) -> Value<'c> {
+    let key = match name {
+        "oldObject" => "old_object",
+        "namespaceObject" => "namespace_object",
+        other => other,
+    };
+    case.get(key).map_or(Value::Null, Value::from_json)
+}
+
+/// The variables of a policy, each of which is evaluated when it is first read.
+struct Variables<'c> {
+    env: &'c Env,
+    case: &'c Json,
+    all: &'c [(String, String)],
+    programs: Vec<OnceLock<Result<cel::Program, String>>>,
+    /// The names of those that were read, and what they cost since that was last asked for.
+    values: Mutex<(Vec<usize>, u64)>,
+}
+
+impl Variables<'_> {
+    fn spent(&self) -> u64 {
+        std::mem::take(&mut self.values.lock().unwrap().1)
+    }
+}
+
+impl cel::Lazy for Variables<'_> {
+    fn field<'s>(&'s self, name: &str) -> Option<Result<Value<'s>, cel::Error>> {
+        let at = self.all.iter().position(|it| it.0 == name)?;
+        let program = self.programs[at].get_or_init(|| {
+            let expression = self
+                .env
+                .compile(&self.all[at].1)
+                .map_err(|it| it.to_string())?;
+            expression.program().map_err(|it| it.to_string())
+        });
+        let program = match program {
+            Ok(it) => it,
+            Err(why) => {
+                return Some(Err(cel::Error::new(format!(
+                    "composited variable {name:?} fails to compile: compilation failed: {why}"
+                ))));
+            }
+        };
+        let find = |name: &str| Some(bound(self.case, name));
+        let limits = Limits {
+            cost: kubernetes::PER_CALL_LIMIT,
+            interrupt: None,
+        };
+        let (value, cost) = program.evaluate(&find, limits);
+        let mut values = self.values.lock().unwrap();
+        if !values.0.contains(&at) {
+            values.0.push(at);
+            values.1 += cost;
+        }
+        Some(value.map_err(|why| {
+            cel::Error::new(format!(
+                "composited variable {name:?} fails to evaluate: {why}"
+            ))
+        }))
+    }
 }

@@ -13,8 +13,8 @@ use crate::value::Value;
 use crate::{Attributes, Authorizer};
 
 pub use variables::{
-    AdmissionVariables, admission_environment, authorization_environment, claims_environment,
-    user_environment,
+    AdmissionVariables, DeviceFeatures, admission_environment, authorization_environment,
+    claims_environment, device_environment, user_environment,
 };
 
 /// No expression costs more in one evaluation.

@@ -112,6 +112,12 @@ impl Schema {
         self.visible.as_ref().map(|it| it.min_size)
     }
 
+    /// How many values of this schema a request can have at most.
+    pub fn max_cardinality(&self) -> Option<u64> {
+        let size = self.min_serialized_size()?.saturating_add(1).max(1);
+        u64::try_from(MAX_REQUEST_SIZE / size).ok()
+    }
+
     /// The schema of the elements of a list.
     pub fn items(&self) -> Option<&Schema> {
         self.items.as_deref()

@@ -1,6 +1,7 @@
 //! Values at run time. Data is borrowed where it comes from: reading a field or an element of JSON copies nothing.
 
 pub(crate) mod compare;
+mod convert;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod opaque;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::env::{Env, StructType};
+use crate::cost::SizeHints;
+use crate::decls::libraries;
+use crate::env::{Env, Library, StructType};
 use crate::types::Type;
 
 /// What an expression of admission can use beyond the objects and the request.
@@ -233,4 +235,61 @@ fn namespace() -> Vec<(Arc<str>, StructType)> {
             ],
         ),
     ]
+}
+
+/// What a selector of devices can use beyond the first version of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeviceFeatures {
+    /// `device.allowMultipleAllocations`
+    pub consumable_capacity: bool,
+    /// Attributes may be lists.
+    pub list_attributes: bool,
+}
+
+/// The environment of selectors of devices (dynamic resource allocation): `device`.
+pub fn device_environment(env: Env, features: DeviceFeatures) -> Env {
+    let attribute = if features.list_attributes {
+        Type::Dyn
+    } else {
+        Type::Any
+    };
+    let by_domain = |of: Type| Type::map(Type::String, Type::map(Type::String, of));
+    let mut fields = vec![
+        ("driver", Type::String),
+        ("attributes", by_domain(attribute)),
+        (
+            "capacity",
+            by_domain(Type::structure("kubernetes.Quantity")),
+        ),
+    ];
+    if features.consumable_capacity {
+        fields.push(("allowMultipleAllocations", Type::Bool));
+    }
+    let mut env = env.library(Library::Bindings);
+    if features.list_attributes {
+        env = env.with_declarations(libraries::KUBERNETES_LISTS_1);
+    }
+    env.structures([structure("kubernetes.DRADevice", &fields)])
+        .variable("device", Type::structure("kubernetes.DRADevice"))
+}
+
+/// How large the parts of a device are.
+impl SizeHints for DeviceFeatures {
+    fn max_size(&self, path: &[Arc<str>]) -> Option<u64> {
+        const ENTRIES: u64 = 32;
+        let path: Vec<&str> = path.iter().map(|it| &**it).collect();
+        let ["device", rest @ ..] = &path[..] else {
+            return None;
+        };
+        Some(match rest {
+            ["driver"] | ["attributes" | "capacity", "@keys"] => 63,
+            ["allowMultipleAllocations"] if self.consumable_capacity => 1,
+            ["attributes" | "capacity"] | ["attributes" | "capacity", "@values"] => ENTRIES,
+            ["attributes" | "capacity", "@values", "@keys"] => 32,
+            // All attributes are equally large, whatever their names are.
+            ["attributes", "@values", _] => 64,
+            [] | ["capacity", "@values", "@values"] => 0,
+            _ => return None,
+        })
+    }
 }

@@ -1,7 +1,9 @@
 //! Expressions of policies, and of authentication and authorization.
 
-use cel::kubernetes::{self, AdmissionVariables, Mode};
-use cel::{Env, Limits, Value};
+use std::sync::{Mutex, OnceLock};
+
+use cel::kubernetes::{self, AdmissionVariables, DeviceFeatures, Mode};
+use cel::{Env, Limits, Type, Value};
 use json::Value as Json;
 use requires::requires;
 
@@ -192,5 +194,338 @@ fn evaluates(env: &Env, case: &Json, wanted: &Json) -> Result<(), String> {
             Err(format!("{text}: cost {cost}, wanted {wanted}"))
         }
         _ => Ok(()),
+    }
+}
+
+const KNOWN_CONDITIONS: &[(&str, &str)] = &[
+    (
+        "object.subsets.size() < params.spec.testSize",
+        "the case does not tell the limit of a call",
+    ),
+    ("isQuantity(\"20M\")", "an environment of version 1.27"),
+];
+
+/// Expressions of one policy share a budget. Those with variables or an authorizer need a policy to run in.
+#[requires(cel_cases)]
+#[test]
+fn conditions_evaluate() {
+    crate::run("k8s/condition.jsonl", KNOWN_CONDITIONS, |case| {
+        let is_set = |key: &str| case.get(key).is_some_and(|it| !it.is_null());
+        if is_set("authorizer") || is_set("error") {
+            return Ok(());
+        }
+        let has = AdmissionVariables {
+            params: true,
+            authorizer: true,
+            patch_types: false,
+        };
+        let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let declared = case.get("variables").and_then(Json::as_object);
+        let all: Vec<(String, String)> = declared
+            .into_iter()
+            .flat_map(json::Object::iter)
+            .filter_map(|(name, it)| {
+                Some((name.to_string(), it.str_at(&["expression"])?.to_owned()))
+            })
+            .collect();
+        // They are told in the order of their names, not in that of the policy.
+        if all.iter().any(|it| it.1.contains("variables.")) {
+            return Ok(());
+        }
+        let env = with_variables(env, &all);
+        let variables = Variables {
+            env: &env,
+            case,
+            all: &all,
+            programs: all.iter().map(|_| OnceLock::new()).collect(),
+            values: Mutex::default(),
+        };
+        let mut budget = case.get("budget").and_then(Json::as_i64).unwrap();
+        for wanted in case.get("results").and_then(Json::as_array).unwrap() {
+            budget -= condition(&env, case, &variables, wanted)?;
+            let after = wanted.get("remaining_budget_after").and_then(Json::as_i64);
+            if after.is_some_and(|it| it != budget) {
+                return Err(format!("{budget} left, wanted {after:?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+/// What a condition costs, if it answers what it should.
+fn condition(env: &Env, case: &Json, variables: &Variables, wanted: &Json) -> Result<i64, String> {
+    let text = wanted.str_at(&["expression"]).unwrap();
+    let error = wanted.str_at(&["error"]);
+    let expression = match (env.compile(text), error) {
+        (Ok(it), _) => it,
+        (Err(issues), Some(wanted)) if wanted.ends_with(&issues.to_string()) => return Ok(0),
+        (Err(issues), wanted) => return Err(format!("{issues}, wanted {wanted:?}")),
+    };
+    let program = expression.program().map_err(|it| it.to_string())?;
+    let find = |name: &str| match name {
+        "variables" => Some(Value::Lazy(cel::LazyObject(variables))),
+        other => Some(bound(case, other)),
+    };
+    let limits = Limits {
+        cost: kubernetes::PER_CALL_LIMIT,
+        interrupt: None,
+    };
+    let (value, cost) = program.evaluate(&find, limits);
+    let cost = cost + variables.spent();
+    match (&value, error, wanted.get("value")) {
+        (Err(error), Some(wanted), _) if wanted.ends_with(error.message()) => {}
+        (Ok(value), None, Some(wanted)) if same(wanted, value) => {}
+        (_, Some(wanted), _) if wanted.contains("must evaluate to") => return Ok(0),
+        (other, error, wanted) => {
+            return Err(format!("{text}: {other:?}, wanted {wanted:?} {error:?}"));
+        }
+    }
+    Ok(cost.cast_signed())
+}
+
+/// Selectors of devices: compilation and static cost. How they run depends on maps that know all domains.
+#[requires(cel_cases)]
+#[test]
+fn device_selectors_compile() {
+    crate::run("k8s/dra.jsonl", &[], |case| {
+        let flag = |key: &str| case.at(&["features", key]).and_then(Json::as_bool) == Some(true);
+        let features = DeviceFeatures {
+            consumable_capacity: flag("EnableConsumableCapacity"),
+            list_attributes: flag("EnableListTypeAttributes"),
+        };
+        let env = kubernetes::device_environment(base(case), features);
+        let wanted = case.str_at(&["compile_error"]);
+        let expression = match env.compile(case.str_at(&["expression"]).unwrap()) {
+            Ok(it) => it,
+            Err(issues) => {
+                let why = format!("compilation failed: {issues}");
+                return if wanted == Some(&why) {
+                    Ok(())
+                } else {
+                    Err(format!("{why}\n    wanted {wanted:?}"))
+                };
+            }
+        };
+        let of = expression.output_type().to_string();
+        if let Some(wanted) = wanted {
+            // What is left to the caller: the type of the result.
+            return if wanted.contains("must evaluate to") || wanted.contains(&of) {
+                Ok(())
+            } else {
+                Err(format!("compiles as {of}, wanted {wanted}"))
+            };
+        }
+        let max = expression.estimate(&features).max;
+        match case.get("static_max_cost") {
+            // Derived attributes have no estimate.
+            Some(wanted)
+                if !crate::is_number(wanted, max) && !crate::is_number(wanted, u64::MAX) =>
+            {
+                Err(format!("static cost {max}, wanted {wanted}"))
+            }
+            _ => Ok(()),
+        }
+    });
+}
+
+/// Declares the variables of a policy, each of which sees those before it.
+fn with_variables(mut env: Env, all: &[(String, String)]) -> Env {
+    let mut fields = cel::StructType::default();
+    for (name, text) in all {
+        let of = env
+            .compile(text)
+            .map_or(Type::Dyn, |it| it.output_type().clone());
+        fields.fields.insert(name.as_str().into(), of);
+        env = env
+            .structure("kubernetes.variables", fields.clone())
+            .variable("variables", Type::structure("kubernetes.variables"));
+    }
+    env
+}
+
+/// Types of policies are checked against the schemas of what they match.
+#[requires(cel_cases)]
+#[test]
+fn policies_are_type_checked() {
+    crate::run("k8s/typecheck.jsonl", &[], |case| {
+        let mut warnings = Vec::new();
+        let text = |it: &Json, key: &str| it.str_at(&[key]).map(str::to_owned);
+        let declared = case
+            .at(&["policy", "spec", "variables"])
+            .and_then(Json::as_array);
+        let variables: Vec<(String, String)> = declared
+            .into_iter()
+            .flatten()
+            .filter_map(|it| Some((text(it, "name")?, text(it, "expression")?)))
+            .collect();
+        let validations = case
+            .at(&["policy", "spec", "validations"])
+            .and_then(Json::as_array);
+        let schema = |kind: &str| {
+            let schema = case.get("schemas")?.get(kind)?;
+            cel::Schema::from_open_api(schema, true).types(kind)
+        };
+        let kinds = case.get("types_to_check").and_then(Json::as_array);
+        for (index, it) in validations.into_iter().flatten().enumerate() {
+            for key in ["expression", "messageExpression"] {
+                let Some(expression) = it.str_at(&[key]) else {
+                    continue;
+                };
+                let mut all = String::new();
+                for kind in kinds.into_iter().flatten().filter_map(Json::as_str) {
+                    let Some((of, structs)) = schema(kind) else {
+                        continue;
+                    };
+                    let has = AdmissionVariables {
+                        params: true,
+                        authorizer: true,
+                        patch_types: false,
+                    };
+                    let base = kubernetes::environment(37, Mode::Stored);
+                    let mut env = kubernetes::admission_environment(base, has)
+                        .structures(structs)
+                        .variable("object", of.clone())
+                        .variable("oldObject", of);
+                    if let Some((of, structs)) = case.str_at(&["params_gvk"]).and_then(&schema) {
+                        env = env.structures(structs).variable("params", of);
+                    }
+                    if let Err(issues) = with_variables(env, &variables).compile(expression) {
+                        all.push_str(&[kind, ": ", &issues.to_string(), "\n"].concat());
+                    }
+                }
+                if !all.is_empty() {
+                    let mut warning = json::Object::new();
+                    warning.insert("fieldRef", format!("spec.validations[{index}].{key}"));
+                    warning.insert("warning", all);
+                    warnings.push(Json::Object(warning));
+                }
+            }
+        }
+        let actual = if warnings.is_empty() {
+            Json::Null
+        } else {
+            Json::Array(warnings)
+        };
+        match case.get("warnings") {
+            Some(wanted) if *wanted != actual => Err(format!("{actual}\n    wanted {wanted}")),
+            _ => Ok(()),
+        }
+    });
+}
+
+/// Patches of mutating policies: the expression makes objects that are JSON, or fails as it should.
+#[requires(cel_cases)]
+#[test]
+fn mutations_evaluate() {
+    crate::run("k8s/map.jsonl", &[], |case| {
+        let has = AdmissionVariables {
+            params: true,
+            authorizer: true,
+            patch_types: true,
+        };
+        let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
+        let is_set = |key: &str| {
+            case.get(key)
+                .and_then(Json::as_object)
+                .is_some_and(|it| !it.is_empty())
+        };
+        if is_set("variables") {
+            return Ok(());
+        }
+        let wanted = case.str_at(&["error"]);
+        let expression = match env.compile(case.str_at(&["expression"]).unwrap()) {
+            Ok(it) => it,
+            Err(issues) => {
+                return match wanted {
+                    Some(wanted) if wanted.contains(&issues.to_string()) => Ok(()),
+                    _ => Err(format!("{issues}\n    wanted {wanted:?}")),
+                };
+            }
+        };
+        let program = expression.program().map_err(|it| it.to_string())?;
+        let bound = ["object", "oldObject", "params"];
+        if !program.variables().all(|it| bound.contains(&it)) {
+            return Ok(());
+        }
+        let find = |name: &str| {
+            let key = if name == "oldObject" {
+                "old_object"
+            } else {
+                name
+            };
+            Some(case.get(key).map_or(Value::Null, Value::from_json))
+        };
+        let limits = Limits {
+            cost: kubernetes::PER_CALL_LIMIT,
+            interrupt: None,
+        };
+        match (program.evaluate(&find, limits).0, wanted) {
+            (Ok(value), _) => value.to_json().map(|_| ()).map_err(|it| it.to_string()),
+            (Err(error), Some(wanted)) if wanted.contains(error.message()) => Ok(()),
+            (Err(error), wanted) => Err(format!("error {error}, wanted {wanted:?}")),
+        }
+    });
+}
+
+/// The value of a variable of admission.
+fn bound<'c>(case: &'c Json, name: &str) -> Value<'c> {
+    let key = match name {
+        "oldObject" => "old_object",
+        "namespaceObject" => "namespace_object",
+        other => other,
+    };
+    case.get(key).map_or(Value::Null, Value::from_json)
+}
+
+/// The variables of a policy, each of which is evaluated when it is first read.
+struct Variables<'c> {
+    env: &'c Env,
+    case: &'c Json,
+    all: &'c [(String, String)],
+    programs: Vec<OnceLock<Result<cel::Program, String>>>,
+    /// The names of those that were read, and what they cost since that was last asked for.
+    values: Mutex<(Vec<usize>, u64)>,
+}
+
+impl Variables<'_> {
+    fn spent(&self) -> u64 {
+        std::mem::take(&mut self.values.lock().unwrap().1)
+    }
+}
+
+impl cel::Lazy for Variables<'_> {
+    fn field<'s>(&'s self, name: &str) -> Option<Result<Value<'s>, cel::Error>> {
+        let at = self.all.iter().position(|it| it.0 == name)?;
+        let program = self.programs[at].get_or_init(|| {
+            let expression = self
+                .env
+                .compile(&self.all[at].1)
+                .map_err(|it| it.to_string())?;
+            expression.program().map_err(|it| it.to_string())
+        });
+        let program = match program {
+            Ok(it) => it,
+            Err(why) => {
+                return Some(Err(cel::Error::new(format!(
+                    "composited variable {name:?} fails to compile: compilation failed: {why}"
+                ))));
+            }
+        };
+        let find = |name: &str| Some(bound(self.case, name));
+        let limits = Limits {
+            cost: kubernetes::PER_CALL_LIMIT,
+            interrupt: None,
+        };
+        let (value, cost) = program.evaluate(&find, limits);
+        let mut values = self.values.lock().unwrap();
+        if !values.0.contains(&at) {
+            values.0.push(at);
+            values.1 += cost;
+        }
+        Some(value.map_err(|why| {
+            cel::Error::new(format!(
+                "composited variable {name:?} fails to evaluate: {why}"
+            ))
+        }))
     }
 }

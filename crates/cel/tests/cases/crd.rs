@@ -125,6 +125,17 @@ fn compiled(typed: &Schema, schema: &Json, rule: &Json, mode: Mode) -> Result<()
     {
         return Err(format!("static cost {max}, wanted {wanted}"));
     }
+    if let Some(wanted) = rule.get("max_cardinality")
+        && mode == Mode::Stored
+        && !typed
+            .max_cardinality()
+            .is_some_and(|it| crate::is_number(wanted, it))
+    {
+        return Err(format!(
+            "cardinality {:?}, wanted {wanted}",
+            typed.max_cardinality()
+        ));
+    }
     let uses = rule.get("uses_old_self").and_then(Json::as_bool);
     if uses.is_some_and(|it| it != expression.uses_variable("oldSelf")) {
         return Err("oldSelf".to_owned());

@@ -3,6 +3,7 @@
 mod admission;
 mod crd;
 mod library;
+mod mutations;
 mod spec;
 mod values;
 
@@ -41,6 +42,12 @@ fn run(file: &str, known: &[(&str, &str)], check: impl Fn(&Value) -> Result<(), 
             .iter()
             .find_map(|it| case.str_at(&[it]))
             .or_else(|| case.get("rules")?.as_array()?.first()?.str_at(&["rule"]))
+            .or_else(|| {
+                case.get("results")?
+                    .as_array()?
+                    .first()?
+                    .str_at(&["expression"])
+            })
             .unwrap_or("");
         let expected = known.iter().position(|it| it.0 == expr);
         match (check(case), expected) {

@@ -9,6 +9,7 @@ use crate::Outcome;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("attack", &["json"]),
     ("client", &[]),
+    ("cel", &["json"]),
     ("docs", &[]),
     ("json", &[]),
     ("yaml", &["json"]),

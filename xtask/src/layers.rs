@@ -10,6 +10,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("attack", &["json"]),
     ("cel", &["json"]),
     ("client", &[]),
+    ("cel", &["json"]),
     ("docs", &[]),
     ("json", &[]),
     ("yaml", &["json"]),

@@ -10,7 +10,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("attack", &["json"]),
     ("cel", &["json"]),
     ("client", &[]),
-    ("cel", &["json"]),
     ("docs", &[]),
     ("json", &[]),
     ("yaml", &["json"]),

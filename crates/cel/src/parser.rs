@@ -15,6 +15,7 @@ use crate::lexer::{self, Kind, Token};
 use crate::source::{Issues, Location};
 
 pub(crate) use macros::Macros;
+pub(crate) use primary::RESERVED;
 
 const MAX_CODE_POINTS: usize = 100_000;
 const MAX_DEPTH: usize = 250;

@@ -1,5 +1,6 @@
 //! The cost of calls at run time, by function and overload, and the count of it.
 
+use super::is_unit_cost;
 use crate::env::Options;
 use crate::error::Error;
 use crate::value::{Opaque, Value};
@@ -90,44 +91,7 @@ fn standard(overload: &str) -> Charge {
 fn kubernetes(function: &str, overload: &str) -> Option<Charge> {
     Some(match function {
         "check" => Charge::Fixed(350_000),
-        "serviceAccount"
-        | "path"
-        | "group"
-        | "resource"
-        | "subresource"
-        | "namespace"
-        | "name"
-        | "allowed"
-        | "reason"
-        | "error"
-        | "errored"
-        | "masked"
-        | "prefixLength"
-        | "family"
-        | "isUnspecified"
-        | "isLoopback"
-        | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast"
-        | "isGlobalUnicast"
-        | "format.named"
-        | "sign"
-        | "asInteger"
-        | "isInteger"
-        | "asApproximateFloat"
-        | "isGreaterThan"
-        | "isLessThan"
-        | "compareTo"
-        | "add"
-        | "sub"
-        | "major"
-        | "minor"
-        | "patch"
-        | "getScheme"
-        | "getHostname"
-        | "getHost"
-        | "getPort"
-        | "getEscapedPath"
-        | "getQuery" => Charge::One,
+        _ if is_unit_cost(function) => Charge::One,
         "fieldSelector" | "labelSelector" => Charge::Selector,
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => {
             Charge::Traversal

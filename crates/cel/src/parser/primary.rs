@@ -7,7 +7,7 @@ use crate::ast::{Element, Entry, Expr, Field, Id, Literal, Name, operator};
 use crate::lexer::{Kind, Token};
 
 /// Words that are no names of variables or functions.
-pub(super) const RESERVED: &[&str] = &[
+pub(crate) const RESERVED: &[&str] = &[
     "as",
     "break",
     "const",

@@ -2,32 +2,13 @@
 
 use std::borrow::Cow;
 
-const RESERVED: &[&str] = &[
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+use crate::parser::RESERVED;
+
+/// Words of the grammar that are not names of variables either.
+const KEYWORDS: &[&str] = &["true", "false", "null", "in"];
 
 pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
+    KEYWORDS.contains(&name) || RESERVED.contains(&name)
 }
 
 /// Nothing if the name cannot be written in an expression.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Coster, Entries, Path};
 use crate::ast::{Expr, Id, Literal};
+use crate::cost::is_unit_cost;
 use crate::cost::size::Range;
 use crate::types::Type;
 
@@ -155,47 +156,7 @@ impl Coster<'_> {
         let one = Range::fixed(1);
         match (function, target, args) {
             ("check", ..) => only(Range::fixed(350_000)),
-            (
-                "serviceAccount"
-                | "path"
-                | "group"
-                | "resource"
-                | "subresource"
-                | "namespace"
-                | "name"
-                | "allowed"
-                | "reason"
-                | "error"
-                | "errored"
-                | "masked"
-                | "prefixLength"
-                | "family"
-                | "isUnspecified"
-                | "isLoopback"
-                | "isLinkLocalMulticast"
-                | "isLinkLocalUnicast"
-                | "isGlobalUnicast"
-                | "format.named"
-                | "sign"
-                | "asInteger"
-                | "isInteger"
-                | "asApproximateFloat"
-                | "isGreaterThan"
-                | "isLessThan"
-                | "compareTo"
-                | "add"
-                | "sub"
-                | "major"
-                | "minor"
-                | "patch"
-                | "getScheme"
-                | "getHostname"
-                | "getHost"
-                | "getPort"
-                | "getEscapedPath"
-                | "getQuery",
-                ..,
-            ) => only(one),
+            _ if is_unit_cost(function) => only(one),
             ("fieldSelector" | "labelSelector", _, [text]) => {
                 let length = self.size_of(text);
                 let requirements = length.scaled(0.5).scaled(50.0);

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::blocking::blocking;
 
-/// Reading, checking and writing this many bytes of JSON takes a few hundred microseconds.
+/// From here on a step is taken for heavy: a round number, not one that was measured for each kind.
 pub(crate) const HEAVY: usize = 16 << 10;
 
 thread_local! {
@@ -191,22 +191,24 @@ impl<'a, F: Future> Offload<'a, F> {
     }
 
     fn poll_slot(&mut self, class: Class, context: &mut Context<'_>) -> Poll<CpuSlot> {
-        if self.waiting.is_none() {
-            match self.slots.take(class, self.has_begun) {
+        let (mut receiver, span) = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => match self.slots.take(class, self.has_begun) {
                 Ok(slot) => return Poll::Ready(slot),
                 Err(receiver) => {
                     let span = trace::span_as("cpu.wait", Scope::Own, Role::Plain);
-                    self.waiting = Some((receiver, span));
+                    (receiver, span)
                 }
+            },
+        };
+        match Pin::new(&mut receiver).poll(context) {
+            // A sender is dropped only after it has sent.
+            Poll::Ready(slot) => Poll::Ready(slot.unwrap_or(CpuSlot(None))),
+            Poll::Pending => {
+                self.waiting = Some((receiver, span));
+                Poll::Pending
             }
         }
-        let Some((receiver, _)) = &mut self.waiting else {
-            unreachable!("it was set above")
-        };
-        let slot = ready!(Pin::new(receiver).poll(context));
-        self.waiting = None;
-        // A sender is dropped only after it has sent.
-        Poll::Ready(slot.unwrap_or(CpuSlot(None)))
     }
 }
 

@@ -1,6 +1,10 @@
 //! One request from end to end, top-down.
+//!
+//! **Room.** The order of the filters of a request, the choice of its verb, and calls from inside the process. Uses all
+//! rooms but `server`.
 
-mod api;
+pub mod local;
+pub(crate) mod verbs;
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -14,22 +18,26 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use hyper::body::Incoming;
 use meta::Status;
 
-use crate::body::Body;
+use crate::access::gate::{self, SeatSlot};
 use crate::catalog::Resource;
-use crate::cpu_slots::{self, Offload};
-use crate::delivery::{self, Answer, Described};
 use crate::flow::Unseated;
-use crate::gate::{self, SeatSlot};
-use crate::incoming::RequestBody;
-use crate::metrics::Tally;
+use crate::nonresource;
+use crate::nonresource::debug_flags;
+use crate::observe::metrics::Tally;
+use crate::observe::request_log::Noted;
+use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
+use crate::request::respond;
+use crate::request::warnings::Warnings;
 use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
-use crate::request_log::Noted;
+use crate::runtime::cpu_slots::{self, Offload};
+use crate::runtime::random;
 use crate::server::Peer;
-use crate::traced::{self, RequestFacts, SERVER_TIMING};
-use crate::unread::ConnectionMemory;
-use crate::warnings::Warnings;
-use crate::{debug_flags, documents, gzip, random, respond, verbs};
-pub use api::{Api, Config, Settings};
+pub use crate::state::{Api, Config, Settings};
+use crate::transport::body::Body;
+use crate::transport::delivery::{self, Answer, Described};
+use crate::transport::gzip;
+use crate::transport::incoming::RequestBody;
+use crate::transport::unread::ConnectionMemory;
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -221,7 +229,7 @@ impl Api {
                 drop(seat); // Its body may take its time.
                 return Ok(debug_flags::answer(&parts.method, info.path, body).await);
             }
-            let ask = documents::Request {
+            let ask = nonresource::Request {
                 user: &user,
                 path: info.path,
                 query,
@@ -229,12 +237,12 @@ impl Api {
                 method: &parts.method,
             };
             tally.series = self.metrics.requests.path(&ask);
-            let answered = Box::pin(in_time(tally.deadline, documents::answer(self, &ask))).await;
+            let answered = Box::pin(in_time(tally.deadline, nonresource::answer(self, &ask))).await;
             return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
-            return Ok(documents::page_not_found());
+            return Ok(nonresource::page_not_found());
         }
         // A change must not be judged by a state that is older than what other servers have answered.
         if !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -267,9 +275,9 @@ impl Api {
     fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
         let catalog = self.catalog.load();
         if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
-            return documents::page_not_found();
+            return nonresource::page_not_found();
         }
-        respond::refused(&documents::no_resource(), headers, query)
+        respond::refused(&nonresource::no_resource(), headers, query)
     }
 
     /// What a request may take.

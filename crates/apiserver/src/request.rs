@@ -1,5 +1,17 @@
 //! What a request asks for, read from its path once. There is no route table: paths are regular, and custom resources
 //! arrive at run time.
+//!
+//! **Room.** What a client says and is told: request info, content negotiation, decoding of bodies, rendering of
+//! objects and responses. **May use:** `catalog`, `transport`, `runtime`.
+
+pub(crate) mod decode;
+pub(crate) mod encoded;
+pub(crate) mod negotiate;
+pub(crate) mod object;
+pub(crate) mod render;
+pub(crate) mod respond;
+pub(crate) mod table;
+pub(crate) mod warnings;
 
 use std::borrow::Cow;
 

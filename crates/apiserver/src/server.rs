@@ -1,4 +1,9 @@
 //! Connections: accept, TLS, HTTP, and an end that loses nothing.
+//!
+//! **Room.** Listeners: the API, metrics on a port of their own, and the port for spans. The top: uses all rooms.
+
+pub mod receiver;
+pub mod scrape;
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,15 +23,16 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::body::Body;
-use crate::delivery::{Answer, ConnectionState, Delivery};
-use crate::gather::Gathered;
-use crate::http1;
-use crate::pipeline::{Api, Caller};
-use crate::random;
-use crate::strict_heads::StrictHeads;
-use crate::tls::Accepting;
-use crate::together::{Ended, Requests, Together};
+use crate::pipeline::Caller;
+use crate::runtime::random;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::connection_task::{Ended, Requests, Together};
+use crate::transport::delivery::{Answer, ConnectionState, Delivery};
+use crate::transport::http1;
+use crate::transport::record_writer::Gathered;
+use crate::transport::strict_heads::StrictHeads;
+use crate::transport::tls::Accepting;
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
 const IDLE: Duration = Duration::from_secs(90);

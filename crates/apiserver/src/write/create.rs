@@ -8,9 +8,17 @@ use store::{Condition, Txn};
 use telemetry::trace;
 
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
-use crate::metrics::Operation as Stored;
+use crate::access::gate;
+use crate::catalog::convert;
+use crate::observe::metrics::Operation as Stored;
+use crate::observe::traced;
 use crate::request::Verb;
-use crate::{allocate, convert, failure, gate, guard, managed, object, strategy, traced};
+use crate::request::object;
+use crate::state::failure;
+use crate::write::allocate;
+use crate::write::escalation;
+use crate::write::managed;
+use crate::write::strategy;
 
 /// How many generated names may turn out to be taken, as upstream.
 const NAMES: usize = 8;
@@ -126,7 +134,7 @@ impl Write<'_> {
         let mut warnings = strategy::prepare_create(self, &mut object);
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
-        guard::check(self, &object, None).await?;
+        escalation::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
         self.ask.warnings.add(warnings);
         if updating {

@@ -8,9 +8,16 @@ use meta::Status;
 use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
-use crate::metrics::Operation as Stored;
+use crate::catalog::convert;
+use crate::observe::metrics::Operation as Stored;
+use crate::observe::traced;
 use crate::request::Verb;
-use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
+use crate::request::object;
+use crate::state::failure;
+use crate::write::allocate;
+use crate::write::escalation;
+use crate::write::managed;
+use crate::write::strategy;
 
 /// How often a change is tried again that somebody calls a conflict, when the client named no version.
 const RETRIES: usize = 5;
@@ -136,7 +143,7 @@ impl Write<'_> {
         allocate::carry_over(resource, &mut object, live);
         let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        guard::check(self, &object, Some(live)).await?;
+        escalation::check(self, &object, Some(live)).await?;
         if !self.own {
             warnings.append(&mut strategy::validate_update(self, &object, live)?);
         }

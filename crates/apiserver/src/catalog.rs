@@ -24,7 +24,7 @@ use resources::Resource as Row;
 use schema::Schema;
 
 use crate::catalog::custom::Custom;
-use crate::observe::metrics::RowSeries;
+use crate::instruments::row::RowSeries;
 
 /// One resource at one version: its row, and what serving it takes.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ use telemetry::trace::{self, Role, Scope};
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::observe::metrics::Operation as Stored;
+use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::request::Verb;

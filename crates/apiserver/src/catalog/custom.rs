@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::catalog::converter::Webhook;
 use crate::catalog::{Resource, head};
-use crate::observe::metrics::RowSeries;
+use crate::instruments::row::RowSeries;
 
 /// What a definition says of one version beyond its row.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use auth::user::MASTERS;
 use tokio::sync::Semaphore;
 
 use super::seat_slot::SeatSlot;
-use crate::observe::metrics::Inflight;
+use crate::instruments::inflight::Inflight;
 use crate::state::Settings;
 
 /// Places for requests that are served at the same time.

@@ -7,7 +7,7 @@ mod features;
 mod objects;
 mod observed;
 mod queues;
-pub(crate) mod requests;
+mod requests;
 mod storage;
 mod watches;
 mod write_errors;
@@ -20,14 +20,12 @@ use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_pro
 
 pub(crate) use access::{Access, Authenticated};
 pub use decisions::Decisions;
-pub(crate) use objects::Listing;
-pub(crate) use observed::Inflight;
 pub use observed::follow;
 pub use queues::{QueueSeries, Queues};
-pub(crate) use requests::{RowSeries, Tally};
-pub(crate) use storage::Operation;
+pub(crate) use requests::Tally;
 
 use crate::catalog::Catalog;
+use crate::instruments::inflight::Inflight;
 use objects::Objects;
 use observed::Health;
 use queues::Name;
@@ -57,12 +55,6 @@ labels!(
     /// A kind, whatever its version.
     pub(crate) Kind { group, resource }
 );
-
-/// What upstream's requests to its storage, and its own to clients, are sorted by.
-pub(crate) const LATENCIES: &[f64] = &[
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
-    10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
-];
 
 impl Metrics {
     pub fn new(registry: Registry) -> Self {

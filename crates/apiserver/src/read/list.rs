@@ -17,7 +17,7 @@ use telemetry::trace;
 use self::share::Identity;
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::observe::metrics::Listing;
+use crate::instruments::row::Listing;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;

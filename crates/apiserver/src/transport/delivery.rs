@@ -23,7 +23,7 @@ use http::{HeaderValue, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use telemetry::logs::{self, Field, Record, Severity};
 
-use crate::observe::metrics::requests::Series;
+use crate::instruments::requests::Series;
 use crate::transport::body::{Body, Frames};
 use crate::transport::unread::{Account, Charge};
 

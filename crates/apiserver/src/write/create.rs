@@ -10,7 +10,7 @@ use telemetry::trace;
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
 use crate::access::gate;
 use crate::catalog::convert;
-use crate::observe::metrics::Operation as Stored;
+use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
 use crate::request::object;

@@ -12,7 +12,7 @@ use store::{Condition, Entry, Txn};
 use telemetry::trace::{self, Span};
 
 use crate::catalog::convert;
-use crate::observe::metrics::Operation as Stored;
+use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;

@@ -9,7 +9,7 @@ use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
 use crate::catalog::convert;
-use crate::observe::metrics::Operation as Stored;
+use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
 use crate::request::object;

@@ -1,13 +1,13 @@
 //! Hot path. What lists read, and how large what comes in is.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
 use super::Kind;
 use crate::catalog::Resource;
+use crate::instruments::row::{Listing, Lists};
 use crate::pipeline::Ask;
 use crate::request::Verb;
 use crate::state::Api;
@@ -28,21 +28,6 @@ pub(crate) struct Objects {
     fetched: Family<Indexed<'static>, Counter>,
     returned: Family<Kind<'static>, Counter>,
     bodies: Family<Received<'static>, Histogram>,
-}
-
-/// What a resource's row holds.
-#[derive(Debug, Default)]
-pub(crate) struct ObjectSeries {
-    lists: OnceLock<Arc<Lists>>,
-    bodies: [OnceLock<Histogram>; 5],
-}
-
-/// Lists of one resource, what they looked at, and what they gave away.
-#[derive(Debug)]
-struct Lists {
-    total: Counter,
-    fetched: Counter,
-    returned: Counter,
 }
 
 impl Objects {
@@ -74,29 +59,6 @@ impl Objects {
     }
 }
 
-/// One list: how many objects it has looked at so far, and how many of them it answers with. Counted when it ends.
-#[derive(Debug)]
-pub(crate) struct Listing {
-    lists: Arc<Lists>,
-    fetched: AtomicUsize,
-    returned: AtomicUsize,
-}
-
-impl Listing {
-    pub(crate) fn add(&self, fetched: usize, returned: usize) {
-        self.fetched.fetch_add(fetched, Ordering::Relaxed);
-        self.returned.fetch_add(returned, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Listing {
-    fn drop(&mut self) {
-        self.lists.total.inc();
-        self.lists.fetched.add(*self.fetched.get_mut() as u64);
-        self.lists.returned.add(*self.returned.get_mut() as u64);
-    }
-}
-
 impl Api {
     pub(crate) fn listing(&self, resource: &Resource) -> Listing {
         let objects = &self.metrics.objects;
@@ -114,11 +76,7 @@ impl Api {
                 returned: objects.returned.with(&Kind { group, resource }),
             })
         });
-        Listing {
-            lists: lists.clone(),
-            fetched: AtomicUsize::new(0),
-            returned: AtomicUsize::new(0),
-        }
+        Listing::new(lists.clone())
     }
 
     /// A body was read whole.

@@ -1,6 +1,5 @@
 //! Numbers that are there anyway, told when somebody reads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use telemetry::metrics::{Collected, Counter, Desc, Family, Gauge, Registry, Stab
 
 use super::own;
 use crate::catalog::convert;
+use crate::instruments::inflight::HighWater;
 use crate::nonresource;
 use crate::request::object;
 use crate::state::Api;
@@ -146,59 +146,6 @@ fn store(registry: &Registry, api: &Weak<Api>) {
 #[expect(clippy::cast_precision_loss, reason = "it is shown as a float")]
 fn float(value: u64) -> f64 {
     value as f64
-}
-
-/// Requests that are served now, and that wait to be; of watches, those that begin.
-#[derive(Debug, Default)]
-pub(crate) struct Inflight {
-    reading: Phases,
-    writing: Phases,
-}
-
-#[derive(Debug, Default)]
-struct Phases {
-    executing: HighWater,
-    queued: HighWater,
-}
-
-impl Inflight {
-    fn of(&self, reads: bool) -> &Phases {
-        if reads { &self.reading } else { &self.writing }
-    }
-
-    pub(crate) fn executing(&self, reads: bool) -> &HighWater {
-        &self.of(reads).executing
-    }
-
-    pub(crate) fn queued(&self, reads: bool) -> &HighWater {
-        &self.of(reads).queued
-    }
-}
-
-/// The most of something, second by second.
-#[derive(Debug, Default)]
-pub(crate) struct HighWater {
-    now: AtomicU64,
-    before: AtomicU64,
-}
-
-impl HighWater {
-    /// Hot path: mostly one read.
-    pub(crate) fn note(&self, used: u64) {
-        if self.now.load(Ordering::Relaxed) < used {
-            self.now.fetch_max(used, Ordering::Relaxed);
-        }
-    }
-
-    fn rotate(&self) {
-        let last = self.now.swap(0, Ordering::Relaxed);
-        self.before.store(last, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        let last = self.before.load(Ordering::Relaxed);
-        last.max(self.now.load(Ordering::Relaxed))
-    }
 }
 
 async fn rotate(api: Weak<Api>) {

@@ -4,7 +4,6 @@
 //! looked up by their labels.
 
 mod labels;
-mod series;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,17 +17,14 @@ use telemetry::metrics::{Family, Gauge, Registry, Timer};
 
 use super::body;
 use crate::flow::Entry;
+use crate::instruments::labels::Reported;
+use crate::instruments::requests::{self as series, Deprecated, Families, Series};
 use crate::nonresource;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::RequestInfo;
 use crate::transport::body::Body;
 use crate::transport::delivery::Terms;
-
-pub(crate) use series::{RowSeries, Series};
-
-use labels::Reported;
-use series::{Deprecated, Families};
 
 #[derive(Debug)]
 pub(crate) struct Requests {

@@ -1,37 +1,16 @@
 //! What is asked of the store, under the names that upstream has for etcd: whatever the store is.
 
-use std::sync::OnceLock;
-
 use store::{Committed, Txn};
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Timer, Unit};
 
-use super::LATENCIES;
 use super::write_errors::WriteErrors;
 use crate::catalog::Resource;
+use crate::instruments::LATENCIES;
+use crate::instruments::row::Operation;
 use crate::state::Api;
 
 labels!(pub(crate) Asked { group, operation, resource });
-
-/// As upstream calls them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Operation {
-    Create,
-    Update,
-    Delete,
-}
-
-impl Operation {
-    const COUNT: usize = 3;
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Delete => "delete",
-        }
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Storage {
@@ -40,9 +19,6 @@ pub(crate) struct Storage {
     errors: Family<Asked<'static>, Counter>,
     write_errors: WriteErrors,
 }
-
-/// What a resource's row holds.
-pub(crate) type StorageSeries = [OnceLock<(Histogram, Counter)>; Operation::COUNT];
 
 impl Storage {
     pub(super) fn new(registry: &Registry) -> Self {

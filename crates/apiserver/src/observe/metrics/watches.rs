@@ -5,6 +5,7 @@ use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, 
 
 use super::Kind;
 use crate::catalog::Resource;
+use crate::instruments::row::WatchSeries;
 
 labels!(pub(crate) Served { group, resource, version });
 labels!(pub(crate) Scoped { group, resource, scope, version });
@@ -24,21 +25,6 @@ pub(crate) struct Watches {
     initial: Family<Kind<'static>, Counter>,
     list: Family<Scoped<'static>, Histogram>,
     terminated: Family<Kind<'static>, Counter>,
-}
-
-/// What a resource's row holds for its watches.
-#[derive(Debug)]
-pub(crate) struct WatchSeries {
-    total: Counter,
-    sizes: Histogram,
-    pub(crate) initial: Counter,
-}
-
-impl WatchSeries {
-    pub(crate) fn sent(&self, bytes: usize) {
-        self.total.inc();
-        self.sizes.observe_value(bytes as u64);
-    }
 }
 
 impl Watches {

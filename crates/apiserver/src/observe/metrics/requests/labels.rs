@@ -4,45 +4,15 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use crate::instruments::labels::{Reported, ReportedVerb, Scope};
 use crate::nonresource;
 use crate::pipeline::Ask;
 use crate::request::respond::text;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReportedVerb {
-    Get,
-    List,
-    Watch,
-    Post,
-    Put,
-    Patch,
-    Apply,
-    Delete,
-    Connect,
-    /// No method that Kubernetes knows.
-    Other,
-}
+const APPLY: &str = "application/apply-patch+yaml";
 
 impl ReportedVerb {
-    /// Those that requests for whole objects have.
-    pub(super) const WHOLE: usize = 8;
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::List => "LIST",
-            Self::Watch => "WATCH",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Apply => "APPLY",
-            Self::Delete => "DELETE",
-            Self::Connect => "CONNECT",
-            Self::Other => "other",
-        }
-    }
-
     /// `scope` tells lists from reads of one object.
     fn of(method: &Method, headers: &HeaderMap, scope: Scope) -> Self {
         match *method {
@@ -61,29 +31,7 @@ impl ReportedVerb {
     }
 }
 
-const APPLY: &str = "application/apply-patch+yaml";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    Resource,
-    Namespace,
-    Cluster,
-    /// Not about a resource.
-    None,
-}
-
 impl Scope {
-    pub(super) const OF_RESOURCES: usize = 3;
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Resource => "resource",
-            Self::Namespace => "namespace",
-            Self::Cluster => "cluster",
-            Self::None => "",
-        }
-    }
-
     /// By what the request says.
     fn of_request(info: &ResourceRequest<'_>) -> Self {
         if !info.name.is_empty() || info.verb == Verb::Create {
@@ -100,19 +48,6 @@ impl Scope {
             Self::Cluster
         }
     }
-}
-
-/// The labels of a request, but for its code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reported<'a> {
-    pub verb: ReportedVerb,
-    pub scope: Scope,
-    pub dry_run: &'static str,
-    pub group: &'a str,
-    pub version: &'a str,
-    pub resource: &'a str,
-    pub subresource: &'a str,
-    pub component: &'static str,
 }
 
 /// Subresources that are streams, whatever the method.

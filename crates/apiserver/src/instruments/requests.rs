@@ -1,16 +1,13 @@
 //! Hot path. The series that one kind of request is counted in.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use http::StatusCode;
 use telemetry::metrics::{Counter, Desc, Family, Gauge, Histogram, Registry, Stability, Unit};
 use telemetry::{Ids, labels};
 
+use super::LATENCIES;
 use super::labels::{Reported, ReportedVerb, Scope};
-use crate::observe::metrics::LATENCIES;
-use crate::observe::metrics::objects::ObjectSeries;
-use crate::observe::metrics::storage::StorageSeries;
-use crate::observe::metrics::watches::WatchSeries;
 
 labels!(pub(crate) Total {
     code, component, dry_run, group, resource, scope, subresource, verb, version
@@ -39,7 +36,7 @@ const SLI: &[f64] = &[
 const SIZES: &[f64] = &[1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 #[derive(Clone, Debug)]
-pub(super) struct Families {
+pub(crate) struct Families {
     total: Family<Total<'static>, Counter>,
     duration: Family<Taken<'static>, Histogram>,
     sli: Family<Which<'static>, Histogram>,
@@ -50,7 +47,7 @@ pub(super) struct Families {
     aborts: Family<Aborted<'static>, Counter>,
 }
 
-pub(super) fn deprecated(registry: &Registry) -> Family<Deprecated<'static>, Gauge> {
+pub(crate) fn deprecated(registry: &Registry) -> Family<Deprecated<'static>, Gauge> {
     registry.gauge(Desc::new(
         "apiserver_requested_deprecated_apis",
         Stability::Stable,
@@ -59,7 +56,7 @@ pub(super) fn deprecated(registry: &Registry) -> Family<Deprecated<'static>, Gau
 }
 
 impl Families {
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub(crate) fn new(registry: &Registry) -> Self {
         Self {
             total: registry.counter(
                 Desc::new(
@@ -126,7 +123,7 @@ impl Families {
     }
 
     /// Counts a request that the server ended in self-defence.
-    pub(super) fn terminated(&self, reported: &Reported<'_>, code: StatusCode) {
+    pub(crate) fn terminated(&self, reported: &Reported<'_>, code: StatusCode) {
         let which = which(reported);
         let terminated = self.terminations.with(&Terminated {
             code: code.as_str(),
@@ -141,7 +138,7 @@ impl Families {
         terminated.inc();
     }
 
-    pub(super) fn total(&self, reported: &Reported<'_>, code: StatusCode) -> Counter {
+    pub(crate) fn total(&self, reported: &Reported<'_>, code: StatusCode) -> Counter {
         let which = which(reported);
         self.total.with(&Total {
             code: code.as_str(),
@@ -156,7 +153,7 @@ impl Families {
         })
     }
 
-    pub(super) fn of(&self, reported: &Reported<'_>) -> Series {
+    pub(crate) fn of(&self, reported: &Reported<'_>) -> Series {
         let which = which(reported);
         let reads = matches!(reported.verb, ReportedVerb::Get | ReportedVerb::List);
         Series {
@@ -245,7 +242,7 @@ impl Labels {
 
 impl Series {
     /// Times are in nanoseconds.
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         code: StatusCode,
         took: u64,
@@ -263,7 +260,7 @@ impl Series {
         }
     }
 
-    pub(super) fn count(&self, code: StatusCode) {
+    pub(crate) fn count(&self, code: StatusCode) {
         match COMMON.iter().position(|it| *it == code.as_u16()) {
             Some(at) => self.codes[at].get_or_init(|| self.counter(code)).inc(),
             None => self.counter(code).inc(),
@@ -274,7 +271,7 @@ impl Series {
         self.families.total(&self.labels.reported(), code)
     }
 
-    pub(super) fn count_own(&self) {
+    pub(crate) fn count_own(&self) {
         let which = which(&self.labels.reported());
         let own = self.families.own.with(&Own {
             group: which.group,
@@ -303,35 +300,11 @@ impl Series {
     }
 
     /// Of watches and streams under way.
-    pub(in crate::observe::metrics) fn long(&self) -> Option<Gauge> {
+    pub(crate) fn long(&self) -> Option<Gauge> {
         let streams = matches!(
             self.labels.verb,
             ReportedVerb::Watch | ReportedVerb::Connect
         );
         streams.then(|| self.families.long.with(&which(&self.labels.reported())))
-    }
-}
-
-type Slots = [OnceLock<Arc<Series>>; ReportedVerb::WHOLE * Scope::OF_RESOURCES];
-
-/// What a resource's row holds: handles of what is asked for often, each from its first use on.
-#[derive(Debug, Default)]
-pub(crate) struct RowSeries {
-    whole: Slots,
-    status: Slots,
-    pub(in crate::observe::metrics) storage: StorageSeries,
-    pub(in crate::observe::metrics) objects: ObjectSeries,
-    pub(in crate::observe::metrics) watches: OnceLock<WatchSeries>,
-}
-
-impl RowSeries {
-    pub(super) fn slot(&self, reported: &Reported<'_>) -> Option<&OnceLock<Arc<Series>>> {
-        let slots = match (reported.subresource, reported.dry_run) {
-            ("", "") => &self.whole,
-            ("status", "") => &self.status,
-            _ => return None,
-        };
-        let at = reported.verb as usize * Scope::OF_RESOURCES + reported.scope as usize;
-        slots.get(at)
     }
 }

@@ -9,7 +9,9 @@ pub(crate) mod canonical;
 pub(crate) mod convert;
 pub mod converter;
 pub mod custom;
+pub(crate) mod defaults;
 pub(crate) mod fields;
+pub(crate) mod object;
 pub(crate) mod structural;
 
 use std::collections::HashMap;

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use json::Value;
 use meta::Status;
 
 use crate::access::gate::{self, SeatSlot};
@@ -24,55 +25,25 @@ use crate::flow::Unseated;
 use crate::nonresource;
 use crate::nonresource::debug_flags;
 use crate::observe::metrics::Tally;
-use crate::observe::request_log::Noted;
+use crate::observe::request_log::{AUDIT_ID, Noted};
 use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
 use crate::request::respond;
 use crate::request::warnings::Warnings;
 use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
 use crate::runtime::cpu_slots::{self, Offload};
 use crate::runtime::random;
-use crate::server::Peer;
 pub use crate::state::{Api, Config, Settings};
 use crate::transport::body::Body;
+pub use crate::transport::caller::Caller;
 use crate::transport::delivery::{self, Answer, Described};
 use crate::transport::gzip;
 use crate::transport::incoming::RequestBody;
-use crate::transport::unread::ConnectionMemory;
-
-pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// What a request of a controller of ours may take, however short clients' time is.
 const OWN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// For a response that says that the request took too long.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-
-/// Who is at the other end of a connection, or inside of this process.
-#[derive(Debug)]
-pub enum Caller {
-    Remote {
-        peer: Peer,
-        /// Its certificate leads to one of our authorities for clients.
-        trusted: bool,
-        /// Whom its certificate names, and from when to when it counts.
-        known: Option<(Arc<User>, (i64, i64))>,
-        /// From when to when it may speak for others.
-        proxy: Option<(i64, i64)>,
-        /// What it has not read of its responses.
-        memory: Arc<ConnectionMemory>,
-    },
-    /// A controller of ours.
-    Local(Arc<User>),
-}
-
-impl Caller {
-    pub(crate) fn memory(&self) -> Arc<ConnectionMemory> {
-        match self {
-            Self::Remote { memory, .. } => memory.clone(),
-            Self::Local(_) => Arc::default(),
-        }
-    }
-}
 
 /// All that is known about a request for a resource when its verb takes over.
 #[derive(Debug)]
@@ -501,6 +472,24 @@ impl Ask<'_> {
             deadline: self.deadline,
             seat: self.seat,
         }
+    }
+
+    /// An object that names the uid it is about must name the one that is there.
+    pub(crate) fn check_uid(&self, object: &Value, live: &Value) -> Result<(), Status> {
+        let (asked, found) = (meta::object::uid(object), meta::object::uid(live));
+        if asked.is_empty() || asked == found {
+            return Ok(());
+        }
+        let key = self.resource.key(&self.info.namespace, &self.info.name);
+        let text = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
+             failed: UID in precondition: {asked}, UID in object meta: {found}"
+        );
+        Err(Status::conflict(
+            &self.resource.group_resource(),
+            &self.info.name,
+            text,
+        ))
     }
 
     pub fn not_found(&self) -> Status {

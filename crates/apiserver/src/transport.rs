@@ -3,6 +3,7 @@
 //! **Belongs here:** whatever holds for any HTTP server. **May use:** `runtime`.
 
 pub mod body;
+pub(crate) mod caller;
 pub(crate) mod connection_task;
 pub mod delivery;
 pub(crate) mod gzip;

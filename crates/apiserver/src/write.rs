@@ -30,11 +30,11 @@ use telemetry::trace::{self, Role, Scope};
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::request::object;
 use crate::request::respond;
 use crate::state::Api;
 

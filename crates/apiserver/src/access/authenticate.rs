@@ -11,9 +11,9 @@ use meta::Status;
 use meta::gvk::GroupResource;
 use rustls::pki_types::CertificateDer;
 
-use crate::pipeline::Caller;
 use crate::runtime::clock;
 use crate::state::Api;
+use crate::transport::caller::Caller;
 use crate::transport::tls::ClientAuthority;
 
 #[derive(Debug)]

@@ -14,11 +14,12 @@ use telemetry::trace;
 
 use crate::flow::{FlowControl, Outcome};
 use crate::observe::metrics::{Authenticated, Tally};
-use crate::pipeline::{Ask, Caller, is_probe};
+use crate::pipeline::{Ask, is_probe};
 use crate::request::respond;
 use crate::request::{Query, RequestInfo, Verb};
 use crate::state::{Api, Settings};
 use crate::transport::body::Body;
+use crate::transport::caller::Caller;
 
 use crate::flow::places::Places;
 pub(crate) use crate::flow::seat_slot::SeatSlot;

@@ -10,9 +10,9 @@ use store::{Entry, Revision};
 use crate::catalog::Resource;
 use crate::catalog::canonical;
 use crate::catalog::converter::Webhook;
+use crate::catalog::defaults;
+use crate::catalog::object;
 use crate::catalog::structural;
-use crate::request::negotiate::Format;
-use crate::request::render::Show;
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// Values that kube-apiserver wrote as protobuf begin so.
@@ -32,13 +32,13 @@ pub(crate) fn decode(
         }
         if bytes.starts_with(PROTOBUF) {
             // kube-apiserver leaves some defaults to whoever reads.
-            crate::write::strategy::default(resource, &mut object);
+            defaults::apply(resource, &mut object);
         }
         if let (None, Some(schema)) = (&resource.custom, &resource.schema) {
             schema::order(schema.place(), &mut object);
         }
     }
-    let metadata = crate::request::object::metadata(&mut object)?;
+    let metadata = object::metadata(&mut object)?;
     metadata.insert("resourceVersion", revision.to_string());
     // Behind the uid, where Go has it.
     metadata.sort_by_rank(|key| match key {
@@ -120,7 +120,7 @@ pub(crate) fn encode(resource: &Resource, object: &Value) -> Result<Bytes, Statu
     to_version(resource, &mut object, group, version)?;
     let custom = resource.custom.as_deref();
     let is_whole = custom.is_none_or(|it| structural::rest(it, version, &mut object));
-    crate::request::object::forget_version(&mut object);
+    object::forget_version(&mut object);
     order(resource, &mut object, is_whole);
     // A copy of just this length: what rests in the store keeps no spare room.
     Ok(Bytes::copy_from_slice(&json::to_vec(&object)))
@@ -194,38 +194,4 @@ pub(crate) fn to_protobuf(value: &Value) -> Result<Bytes, Status> {
         .ok_or_else(refused)?;
     let encoded = schema::protobuf::encode_object(schema.place(), value);
     encoded.map(Into::into).map_err(|_| refused())
-}
-
-/// A watch event as a frame: four bytes of length, then the event.
-pub(crate) fn protobuf_event(
-    show: &Show<'_>,
-    kind: &str,
-    bytes: &[u8],
-    revision: Revision,
-    out: &mut Vec<u8>,
-) -> Result<(), Status> {
-    let object = decode(show.resource, bytes, revision)?;
-    let shown = show.shown(object);
-    let raw = to_protobuf(&shown)?;
-    out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
-    Ok(())
-}
-
-pub(crate) fn protobuf_value_event(kind: &str, object: &Value, out: &mut Vec<u8>) {
-    if let Ok(raw) = to_protobuf(object) {
-        out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
-    }
-}
-
-/// `DeleteOptions` and the like in a body.
-pub(crate) fn options_body(body: &[u8], format: Format) -> Result<Value, Status> {
-    match format {
-        Format::Json => json::parse(body).map_err(|error| {
-            let text = format!("couldn't get version/kind; json parse error: {error}");
-            Status::bad_request(text)
-        }),
-        Format::Yaml => yaml::to_json(body).map_err(|error| Status::bad_request(error.to_string())),
-        Format::Protobuf => schema::protobuf::decode_object(body)
-            .map_err(|error| Status::bad_request(error.to_string())),
-    }
 }

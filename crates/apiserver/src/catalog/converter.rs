@@ -5,6 +5,7 @@
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock, Weak};
 
+use admission::Lookup;
 use admission::conversion::Converter;
 use json::Value;
 use meta::Status;
@@ -12,21 +13,20 @@ use telemetry::trace::Carried;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::runtime::blocking::blocking;
-use crate::state::Api;
 
 /// The webhook of a definition.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     converter: Arc<Converter>,
     /// Where Services are looked up.
-    api: Weak<Api>,
+    services: Weak<dyn Lookup>,
 }
 
 impl Webhook {
-    pub(crate) fn new(converter: Converter, api: &Arc<Api>) -> Self {
+    pub(crate) fn new(converter: Converter, services: Weak<dyn Lookup>) -> Self {
         Self {
             converter: Arc::new(converter),
-            api: Arc::downgrade(api),
+            services,
         }
     }
 
@@ -35,9 +35,10 @@ impl Webhook {
         objects: Vec<Value>,
         api_version: &str,
     ) -> Result<Vec<Value>, Status> {
-        let api = self.api.upgrade();
-        let api = api.ok_or_else(|| Status::service_unavailable("the server is stopping"))?;
-        let work = self.converter.convert(objects, api_version, &*api);
+        let services = self.services.upgrade();
+        let services =
+            services.ok_or_else(|| Status::service_unavailable("the server is stopping"))?;
+        let work = self.converter.convert(objects, api_version, &*services);
         work.await.map_err(Status::internal)
     }
 
@@ -49,9 +50,9 @@ impl Webhook {
         let mut trace = Carried::take();
         // On threads of its own: those here may all be waiting for it.
         runtime.spawn(async move {
-            let made = match webhook.api.upgrade() {
-                Some(api) => {
-                    let work = webhook.converter.convert(vec![given], &target, &*api);
+            let made = match webhook.services.upgrade() {
+                Some(services) => {
+                    let work = webhook.converter.convert(vec![given], &target, &*services);
                     Some(trace.along(work).await)
                 }
                 None => None,

@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 use auth::User;
 use http::header::USER_AGENT;
 use http::request::Parts;
-use http::{Response, Uri};
+use http::{HeaderName, Response, Uri};
 use telemetry::Ids;
 
 use crate::observe::metrics::Tally;
-use crate::pipeline::{AUDIT_ID, Caller};
 use crate::request::RequestInfo;
 use crate::request::respond::text;
 use crate::transport::body::Body;
+use crate::transport::caller::Caller;
+
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Takes what is told of each request. It is called on the request's way: it must not wait.
 #[derive(Clone, Copy, Debug)]

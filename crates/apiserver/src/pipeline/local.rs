@@ -10,9 +10,9 @@ use http_body_util::BodyExt;
 use json::Value;
 use meta::Status;
 
-use crate::pipeline::Caller;
 use crate::state::Api;
 use crate::transport::body::Body;
+use crate::transport::caller::Caller;
 use crate::transport::incoming::RequestBody;
 
 /// Objects asked for at a time.

@@ -9,13 +9,13 @@ use meta::options::{CreateOptions, PatchOptions, Query};
 use resources::Verb as Allowed;
 use telemetry::trace;
 
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::read::list;
 use crate::read::watch;
 use crate::request::Verb;
 use crate::request::decode::{self, Expected, Validation};
-use crate::request::object;
 use crate::request::render::Show;
 use crate::request::respond;
 use crate::request::table::Include;
@@ -283,7 +283,7 @@ impl Change for Replace<'_> {
                 exact: true,
             });
         };
-        object::check_uid(self.ask, &self.object, live)?;
+        self.ask.check_uid(&self.object, live)?;
         let version = self.object.str_at(&["metadata", "resourceVersion"]);
         Ok(Changed {
             object: self.object.clone(),

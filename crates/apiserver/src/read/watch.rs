@@ -21,12 +21,12 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use self::batches::Batches;
 use crate::catalog::Resource;
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::flow::{StreamSeat, Watched};
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::object;
 use crate::request::render::Show;
 use crate::request::respond;
 use crate::request::table;
@@ -351,7 +351,7 @@ impl Stream {
             json::write(out, &json!({"type": kind, "object": (object.clone())}));
             out.push(b'\n');
         } else {
-            convert::protobuf_value_event(kind, object, out);
+            protobuf_value_event(kind, object, out);
         }
     }
 }
@@ -365,7 +365,7 @@ fn whole(
     out: &mut Vec<u8>,
 ) -> Result<(), Status> {
     if show.accepted.format != Format::Json {
-        return convert::protobuf_event(show, kind, bytes, revision, out);
+        return protobuf_event(show, kind, bytes, revision, out);
     }
     show.event(out, kind, bytes, revision)?;
     out.push(b'\n');
@@ -527,5 +527,26 @@ impl Frame {
             self.own.into()
         };
         (!bytes.is_empty()).then_some(bytes)
+    }
+}
+
+/// A watch event as a frame: four bytes of length, then the event.
+fn protobuf_event(
+    show: &Show<'_>,
+    kind: &str,
+    bytes: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), Status> {
+    let object = convert::decode(show.resource, bytes, revision)?;
+    let shown = show.shown(object);
+    let raw = convert::to_protobuf(&shown)?;
+    out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
+    Ok(())
+}
+
+fn protobuf_value_event(kind: &str, object: &Value, out: &mut Vec<u8>) {
+    if let Ok(raw) = convert::to_protobuf(object) {
+        out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
     }
 }

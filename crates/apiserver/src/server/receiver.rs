@@ -23,9 +23,9 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::observe::metrics::Tally;
-use crate::pipeline::Caller;
 use crate::server::{Peer, stopped};
 use crate::state::Api;
+use crate::transport::caller::Caller;
 use crate::transport::strict_heads::StrictHeads;
 use crate::transport::tls::Accepting;
 

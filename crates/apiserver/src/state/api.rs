@@ -24,14 +24,14 @@ use crate::discovery::openapi::Cache;
 use crate::nonresource;
 use crate::observe::metrics::Metrics;
 use crate::observe::request_log::RequestLog;
-use crate::pipeline::Caller;
 use crate::request::encoded::Encoded;
 use crate::runtime::clock;
 use crate::runtime::cpu_slots::CpuSlots;
 use crate::runtime::random;
-use crate::server::Peer;
 use crate::state::informers::Followers;
 use crate::state::lookup::Remembered;
+use crate::transport::caller::Caller;
+use crate::transport::caller::Peer;
 use crate::transport::unread::{ConnectionMemory, Unread, UnreadLimits};
 use crate::write::allocate::ServiceRanges;
 

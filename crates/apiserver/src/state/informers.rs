@@ -7,7 +7,7 @@ mod nodes;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use admission::client::Targets;
 use admission::conversion::Converter;
@@ -301,10 +301,11 @@ impl Definitions {
             }
         };
         served.rows = definition.map_or(Vec::new(), |definition| {
-            let name = crate::request::object::name(&definition);
+            let name = crate::catalog::object::name(&definition);
+            let services: Weak<dyn admission::Lookup> = Arc::<Api>::downgrade(api);
             let webhook = custom::webhook(&definition)
                 .map(|it| Converter::new(name, it, &self.targets, random::number))
-                .map(|it| Webhook::new(it, api));
+                .map(|it| Webhook::new(it, services.clone()));
             custom::resources(&definition, webhook.as_ref(), entry.modified, &served.life)
         });
         self.rows.insert(entry.key.to_vec(), served);

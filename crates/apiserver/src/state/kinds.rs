@@ -7,8 +7,8 @@ use meta::gvk::{GroupVersionKind, GroupVersionResource};
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
+use crate::catalog::defaults;
 use crate::state::Api;
-use crate::write::strategy;
 
 impl admission::Kinds for Api {
     fn is_namespaced(&self, resource: &GroupVersionResource) -> bool {
@@ -68,7 +68,7 @@ impl admission::Kinds for Api {
             schema::canonical(schema.place(), &mut object);
         }
         if let Some(found) = found {
-            strategy::default(found, &mut object);
+            defaults::apply(found, &mut object);
         }
         Ok(object)
     }

@@ -8,11 +8,11 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
 
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::decode::Expected;
-use crate::request::object;
 use crate::request::render;
 use crate::request::respond;
 use crate::runtime::clock;

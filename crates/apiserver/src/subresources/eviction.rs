@@ -12,10 +12,10 @@ use meta::gvk::GroupVersionKind;
 use meta::options::DeleteOptions;
 
 use super::actions;
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
-use crate::request::object;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;

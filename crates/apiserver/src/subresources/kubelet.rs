@@ -13,10 +13,10 @@ use telemetry::trace;
 
 use crate::access::gate;
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::request::object;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::write::{Options, Write};

@@ -8,10 +8,10 @@ use json::{Value, json};
 use meta::Status;
 use telemetry::trace;
 
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
-use crate::request::object;
 use crate::request::render;
 use crate::request::render::Show;
 use crate::request::respond;
@@ -54,7 +54,7 @@ async fn reviewed(
     if kind == "LocalSubjectAccessReview" {
         metadata.insert("namespace", &*ask.info.namespace);
     }
-    crate::write::strategy::default(&ask.resource, &mut review);
+    crate::catalog::defaults::apply(&ask.resource, &mut review);
     let write = Write::new(api, ask, options);
     crate::write::managed::update(&write, None, &mut review);
     if kind == "SelfSubjectReview" {

@@ -14,13 +14,13 @@ use schema::Schema;
 use telemetry::trace;
 
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::Verb;
 use crate::request::decode::{Expected, Validation};
 use crate::request::negotiate::View;
-use crate::request::object;
 use crate::request::render;
 use crate::request::respond;
 use crate::request::table::Include;
@@ -212,7 +212,7 @@ impl Change for SetScale<'_> {
             }
         };
         object::check_name(&scale, &self.ask.info.name)?;
-        object::check_uid(self.ask, &scale, live)?;
+        self.ask.check_uid(&scale, live)?;
         let replicas = scale
             .at(&["spec", "replicas"])
             .and_then(Value::as_i64)

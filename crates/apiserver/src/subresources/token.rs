@@ -9,11 +9,11 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
 
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::decode::Expected;
-use crate::request::object;
 use crate::request::render;
 use crate::request::respond;
 use crate::runtime::clock;

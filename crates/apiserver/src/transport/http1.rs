@@ -1,10 +1,11 @@
 //! What Go's server refuses of an HTTP/1 request before anybody is asked: by its codes, in its words.
 
+use std::borrow::Cow;
+
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::ext::ReasonPhrase;
 
-use crate::request;
 use crate::transport::body::Body;
 
 /// The answer to a request that goes no further. RFC 9112, 3.2 on hosts: those before us may have understood another
@@ -16,7 +17,7 @@ pub(crate) fn refuse<B>(request: &Request<B>) -> Option<Response<Body>> {
     }
     let headers = request.headers();
     let hosts = headers.get_all(HOST).iter().count();
-    if hosts > 1 || !request::is_escaped(request.uri().path()) {
+    if hosts > 1 || !is_escaped(request.uri().path()) {
         return Some(bad(""));
     }
     let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
@@ -67,4 +68,30 @@ fn plain(code: StatusCode, text: impl Into<String>) -> Response<Body> {
     headers.insert(CONTENT_TYPE, kind);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+/// Whether all percent signs of a path are right.
+fn is_escaped(path: &str) -> bool {
+    percent_decode(path).is_some()
+}
+
+/// `None` if the percent signs are not right. What is no UTF-8 is nobody's name, and becomes U+FFFD.
+pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            let code = digit()? << 4 | digit()?;
+            out.push(u8::try_from(code).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    Some(Cow::Owned(String::from_utf8(out).unwrap_or_else(|error| {
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })))
 }

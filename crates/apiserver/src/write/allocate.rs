@@ -13,7 +13,7 @@ use store::{Condition, Txn};
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::request::object;
+use crate::catalog::object;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;

@@ -10,10 +10,11 @@ use telemetry::trace;
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
 use crate::access::gate;
 use crate::catalog::convert;
+use crate::catalog::defaults;
+use crate::catalog::object;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
-use crate::request::object;
 use crate::state::failure;
 use crate::write::allocate;
 use crate::write::escalation;
@@ -105,7 +106,7 @@ impl Write<'_> {
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
             .to_owned();
-        strategy::default(resource, &mut object);
+        defaults::apply(resource, &mut object);
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
@@ -122,7 +123,7 @@ impl Write<'_> {
         self.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object);
+            defaults::apply(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);

@@ -1,5 +1,7 @@
 //! DELETE: at once, after a grace period, or when the last finalizer is gone.
 
+mod options;
+
 use std::sync::Arc;
 
 use admission::{Admitting, Operation};
@@ -7,17 +9,17 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use json::{Object, Value, json};
 use meta::Status;
-use meta::options::{DeleteOptions, Propagation, Query};
+use meta::options::{DeleteOptions, Propagation};
 use store::{Condition, Entry, Txn};
 use telemetry::trace::{self, Span};
 
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;
 use crate::read::filter::Filter;
-use crate::request::object;
 use crate::request::render::Show;
 use crate::request::respond;
 use crate::request::table::Include;
@@ -29,7 +31,7 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
 use crate::write::strategy;
-use crate::write::{Options, Seen, Write, commit, transact};
+use crate::write::{Seen, Write, commit, transact};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -41,9 +43,9 @@ pub(crate) async fn one(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = delete_options(api, ask, body).await?;
+    let options = options::read(api, ask, body).await?;
     let accepted = respond::accept(ask, true)?;
-    let write = Write::new(api, ask, write_options(&options));
+    let write = Write::new(api, ask, options::for_write(&options));
     trace::event("About to delete object from database");
     let deleted = delete(&write, &ask.info.name, &options).await?;
     trace::event("Object deleted from database");
@@ -77,11 +79,11 @@ pub(crate) async fn collection(
     ask: &Ask<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = delete_options(api, ask, body).await?;
+    let options = options::read(api, ask, body).await?;
     let list = ask.list_options()?;
     let filter = Filter::new(ask, &list)?;
     let accepted = respond::accept(ask, false)?;
-    let write = Write::new(api, ask, write_options(&options));
+    let write = Write::new(api, ask, options::for_write(&options));
     let range = ask.resource.range(&ask.info.namespace);
     let after = match &*list.continue_token {
         "" => Vec::new(),
@@ -416,60 +418,4 @@ pub(crate) fn check(ask: &Ask<'_>, options: &DeleteOptions, live: &Value) -> Res
         ));
     }
     Ok(())
-}
-
-/// From the body if there is one, else from the query.
-async fn delete_options(
-    api: &Api,
-    ask: &Ask<'_>,
-    body: RequestBody,
-) -> Result<DeleteOptions, Status> {
-    let body = traced::body(api, ask, body).await?;
-    if body.is_empty() {
-        return DeleteOptions::from_query(&Query(ask.query.pairs()));
-    }
-    let format = crate::request::decode::format(ask)?;
-    let value = convert::options_body(&body, format)?;
-    let options = DeleteOptions::from_value(&value);
-    trace::event("Decoded delete options");
-    trace::event("Recorded the audit event");
-    options
-}
-
-fn write_options(options: &DeleteOptions) -> Options {
-    Options {
-        dry_run: options.dry_run,
-        field_manager: String::new(),
-        value: options_value(options),
-    }
-}
-
-/// As webhooks see them.
-fn options_value(options: &DeleteOptions) -> Value {
-    let mut value = Object::new();
-    value.insert("kind", "DeleteOptions");
-    value.insert("apiVersion", "meta.k8s.io/v1");
-    if let Some(seconds) = options.grace_period_seconds {
-        value.insert("gracePeriodSeconds", seconds);
-    }
-    if let Some(preconditions) = &options.preconditions {
-        let mut inner = Object::new();
-        if let Some(uid) = &preconditions.uid {
-            inner.insert("uid", uid);
-        }
-        if let Some(version) = &preconditions.resource_version {
-            inner.insert("resourceVersion", version);
-        }
-        value.insert("preconditions", inner);
-    }
-    if let Some(orphan) = options.orphan_dependents {
-        value.insert("orphanDependents", orphan);
-    }
-    if let Some(policy) = options.propagation_policy {
-        value.insert("propagationPolicy", format!("{policy:?}"));
-    }
-    if options.dry_run {
-        value.insert("dryRun", json!(["All"]));
-    }
-    value.into()
 }

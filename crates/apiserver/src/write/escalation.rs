@@ -7,7 +7,7 @@ use auth::rbac::{self, RoleRef};
 use json::Value;
 use meta::Status;
 
-use crate::request::object;
+use crate::catalog::object;
 use crate::write::Write;
 
 const GROUP: &str = "rbac.authorization.k8s.io";

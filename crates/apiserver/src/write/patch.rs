@@ -11,11 +11,11 @@ use json::Value;
 use meta::Status;
 use telemetry::trace;
 
+use crate::catalog::object;
 use crate::observe::traced;
 use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::decode::{self, Expected, Validation};
-use crate::request::object;
 use crate::request::respond;
 use crate::state::Api;
 use crate::transport::body::Body;

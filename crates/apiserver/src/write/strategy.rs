@@ -9,27 +9,16 @@ use merge::fieldpath::{Element, Filter, Matcher};
 use meta::Status;
 use meta::options::DeleteOptions;
 use resources::prepare::{GarbageCollection, ResetFields};
-use resources::{defaults, prepare, validate};
+use resources::{prepare, validate};
 
 use crate::catalog::Resource;
+use crate::catalog::object;
 use crate::catalog::structural;
-use crate::request::object;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::write::Write;
 use crate::write::definition;
 use crate::write::unenforced;
-
-pub(crate) fn default(resource: &Resource, object: &mut Value) {
-    if let Some(custom) = &resource.custom {
-        structural::default(custom, object);
-    } else {
-        defaults::apply(&resource.group, &resource.version, &resource.kind, object);
-        if let Some(schema) = &resource.schema {
-            schema::canonical(schema.place(), object);
-        }
-    }
-}
 
 /// A stored object, to be compared with what takes its place.
 pub(crate) fn complete(resource: &Resource, live: &mut Value) {

@@ -9,10 +9,11 @@ use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
 use crate::catalog::convert;
+use crate::catalog::defaults;
+use crate::catalog::object;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
-use crate::request::object;
 use crate::state::failure;
 use crate::write::allocate;
 use crate::write::escalation;
@@ -111,7 +112,7 @@ impl Write<'_> {
         // Who named no version takes what is there.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
-        strategy::default(resource, &mut object);
+        defaults::apply(resource, &mut object);
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.own {
@@ -133,7 +134,7 @@ impl Write<'_> {
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object);
+            defaults::apply(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
             // What a client cannot change, a webhook cannot either.
             object::place(&mut object, resource, self.namespace(), "")?;

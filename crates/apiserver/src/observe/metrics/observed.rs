@@ -9,9 +9,9 @@ use telemetry::metrics::{Collected, Counter, Desc, Family, Gauge, Registry, Stab
 
 use super::own;
 use crate::catalog::convert;
+use crate::catalog::object;
 use crate::instruments::inflight::HighWater;
 use crate::nonresource;
-use crate::request::object;
 use crate::state::Api;
 
 /// Has the registry ask the API for what it knows.

@@ -13,10 +13,10 @@ use telemetry::trace::{Attributes, Describe, Name, Role};
 
 use super::alike::{Alike, Known, text};
 use crate::observe::request_log::show;
-use crate::pipeline::Caller;
 use crate::request::negotiate;
 use crate::request::{Query, ResourceRequest};
 use crate::transport::body::Body;
+use crate::transport::caller::Caller;
 
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 

@@ -6,8 +6,8 @@ use json::Value;
 use store::{Event, Snapshot};
 
 use super::{Following, parse};
+use crate::catalog::object;
 use crate::flow::{self, Changed, FlowControl};
-use crate::request::object;
 
 const SCHEMAS: &str = "/flowschemas/";
 const LEVELS: &str = "/prioritylevelconfigurations/";

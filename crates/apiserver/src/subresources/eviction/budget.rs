@@ -8,8 +8,8 @@ use meta::gvk::GroupResource;
 use meta::selector::LabelSelector;
 use meta::status::Cause;
 
+use crate::catalog::object;
 use crate::pipeline::Ask;
-use crate::request::object;
 use crate::request::{ResourceRequest, Verb};
 use crate::runtime::clock;
 use crate::state::Api;

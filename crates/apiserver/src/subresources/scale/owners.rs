@@ -8,8 +8,8 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 use schema::Schema;
 
+use crate::catalog::object;
 use crate::pipeline::Ask;
-use crate::request::object;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::write::managed;

@@ -6,7 +6,7 @@ use meta::field::Error;
 
 use super::text;
 use crate::catalog::Resource;
-use crate::request::object;
+use crate::catalog::object;
 
 const FAMILY: &str = "IPv4";
 const POLICY: &str = "spec.ipFamilyPolicy";

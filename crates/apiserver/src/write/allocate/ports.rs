@@ -10,7 +10,7 @@ use store::Condition;
 use super::{Beside, text};
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::request::object;
+use crate::catalog::object;
 use crate::runtime::random;
 use crate::state::Api;
 

@@ -7,7 +7,6 @@ use meta::Status;
 pub(crate) use meta::object::{is_being_deleted, name, uid};
 
 use crate::catalog::Resource;
-use crate::pipeline::Ask;
 use crate::runtime::clock;
 use crate::runtime::random;
 
@@ -76,24 +75,6 @@ pub(crate) fn check_name(object: &Value, name: &str) -> Result<(), Status> {
     Err(Status::bad_request(format!(
         "the name of the object ({found}) does not match the name on the URL ({name})"
     )))
-}
-
-/// An object that names the uid it is about must name the one that is there.
-pub(crate) fn check_uid(ask: &Ask<'_>, object: &Value, live: &Value) -> Result<(), Status> {
-    let (asked, found) = (uid(object), uid(live));
-    if asked.is_empty() || asked == found {
-        return Ok(());
-    }
-    let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
-    let text = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
-         failed: UID in precondition: {asked}, UID in object meta: {found}"
-    );
-    Err(Status::conflict(
-        &ask.resource.group_resource(),
-        &ask.info.name,
-        text,
-    ))
 }
 
 /// The name of an object that says only how it begins.

@@ -16,8 +16,9 @@ use meta::gvk::api_version;
 use telemetry::trace::Role;
 
 use crate::catalog::{Catalog, Group, Resource};
-use crate::nonresource::{self, Request};
-use crate::observe::traced;
+use crate::handler::document;
+use crate::handler::serialize;
+use crate::request::NonResourceRequest;
 use crate::runtime::digest;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -59,11 +60,11 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 /// `/api` and `/apis`
 pub(crate) fn root(
     api: &Api,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     groups: bool,
 ) -> Result<Response<Body>, Status> {
     let catalog = api.catalog.load_full();
-    if wants_aggregated(nonresource::accepts(request))? {
+    if wants_aggregated(request.accepts())? {
         let made = api.discovery.get(&catalog, groups);
         let is_packed = gzip::is_wanted(request.headers, made.body.len());
         let body = if is_packed {
@@ -71,7 +72,7 @@ pub(crate) fn root(
         } else {
             made.body.clone()
         };
-        let mut response = nonresource::tagged(request, AGGREGATED, &made.etag, body);
+        let mut response = document::tagged(request, AGGREGATED, &made.etag, body);
         if is_packed && response.status().is_success() {
             gzip::mark(&mut response);
         }
@@ -79,7 +80,7 @@ pub(crate) fn root(
             return Ok(response);
         }
         let (head, body) = response.into_parts();
-        let body = traced::written(Role::Document, || Ok(body))?;
+        let body = serialize::written(Role::Document, || Ok(body))?;
         return Ok(Response::from_parts(head, body));
     }
     let value = if groups {
@@ -96,7 +97,7 @@ pub(crate) fn root(
             }],
         })
     };
-    let mut response = nonresource::objects(request, &value)?;
+    let mut response = document::objects(request, &value)?;
     response
         .headers_mut()
         .insert("vary", http::HeaderValue::from_static("Accept"));

@@ -11,6 +11,7 @@ mod access;
 pub mod catalog;
 mod discovery;
 mod flow;
+mod handler;
 mod instruments;
 pub mod nonresource;
 mod observe;

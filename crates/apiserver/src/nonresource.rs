@@ -8,23 +8,19 @@ pub mod health;
 
 use std::sync::Arc;
 
-use auth::User;
-use http::header::{ACCEPT, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::header::HeaderValue;
+use http::{Method, Response};
 use json::{Value, json};
 use meta::Status;
-use meta::status::Reason;
-use telemetry::trace::Role;
 
 use crate::catalog::Group;
 use crate::discovery;
 use crate::discovery::openapi;
 use crate::flow;
-use crate::observe::traced;
-use crate::request::Query;
-use crate::request::negotiate::{Accepted, Format, Offer};
-use crate::request::render;
-use crate::request::respond;
+use crate::handler::document::objects;
+use crate::handler::respond;
+use crate::handler::respond::{no_resource, page_not_found};
+use crate::request::NonResourceRequest;
 use crate::state::Api;
 use crate::transport::body::Body;
 
@@ -47,16 +43,10 @@ impl Documents {
     }
 }
 
-#[derive(Debug)]
-pub struct Request<'a> {
-    pub user: &'a User,
-    pub path: &'a str,
-    pub query: &'a Query,
-    pub headers: &'a HeaderMap,
-    pub method: &'a Method,
-}
-
-pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Body>, Status> {
+pub async fn answer(
+    api: &Arc<Api>,
+    request: &NonResourceRequest<'_>,
+) -> Result<Response<Body>, Status> {
     let path = request.path;
     let bare = path.strip_prefix('/').unwrap_or(path);
     let parts: Vec<&str> = bare.strip_suffix('/').unwrap_or(bare).split('/').collect();
@@ -75,7 +65,8 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
         && let Some(flow) = api.limiter.flow()
         && !path.ends_with('/')
     {
-        let found = flow::debug_answer(flow, request, name);
+        let found = flow::dump(flow, request.query, name);
+        let found = found.map(|it| respond::ok("text/plain; charset=utf-8", it));
         return Ok(found.unwrap_or_else(page_not_found));
     }
     let Some(read) = read(api, request, &parts).await else {
@@ -85,7 +76,7 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
         return read;
     }
     match parts.as_slice() {
-        ["version" | "api" | "apis", ..] => Err(crate::pipeline::verbs::not_allowed()),
+        ["version" | "api" | "apis", ..] => Err(respond::not_allowed()),
         _ if *request.method == Method::HEAD => read,
         _ => Ok(page_not_found()),
     }
@@ -94,7 +85,7 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
 /// What GET gets; none if there is nothing of that name.
 async fn read(
     api: &Arc<Api>,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     parts: &[&str],
 ) -> Option<Result<Response<Body>, Status>> {
     let resources = |group, version| match discovery::resources(api, group, version) {
@@ -118,7 +109,7 @@ async fn read(
                 ["slis"] => &api.metrics.slis,
                 _ => return None,
             };
-            let format = telemetry::metrics::Format::accepted(accepts(request));
+            let format = telemetry::metrics::Format::accepted(request.accepts());
             let text = telemetry::metrics::encode(registry, format);
             Some(Ok(respond::ok(format.content_type(), text)))
         }
@@ -139,28 +130,13 @@ async fn read(
 }
 
 /// Whether the client takes the one form that a document has.
-fn only(request: &Request<'_>, media: &str) -> Result<(), Status> {
+fn only(request: &NonResourceRequest<'_>, media: &str) -> Result<(), Status> {
     let takes = |it: &str| [media, "application/*", "*/*", ""].contains(&it);
-    let mut asked = accepts(request).split(',');
+    let mut asked = request.accepts().split(',');
     if asked.any(|it| takes(it.split(';').next().unwrap_or_default().trim())) {
         return Ok(());
     }
     Err(respond::unrepresentable(&[media]))
-}
-
-/// A document that is shown in any format that objects are shown in.
-pub fn objects(request: &Request<'_>, value: &Value) -> Result<Response<Body>, Status> {
-    let accepted = respond::of_headers(request.headers, request.query, Offer::PLAIN)?;
-    // Discovery has no protobuf of ours; whoever asks for it takes JSON too.
-    let accepted = match accepted.format {
-        Format::Protobuf => Accepted {
-            format: Format::Json,
-            ..accepted
-        },
-        _ => accepted,
-    };
-    let body = traced::written(Role::Document, || render::encode(value, accepted))?;
-    Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 fn pretty(value: &Value) -> Response<Body> {
@@ -178,33 +154,6 @@ fn document(value: &Value, content_type: &'static str) -> Response<Body> {
         "cache-control",
         HeaderValue::from_static("public, max-age=3600"),
     );
-    response
-}
-
-/// Bytes that change seldom: whoever has them already gets none.
-pub fn tagged(
-    request: &Request<'_>,
-    content_type: &'static str,
-    etag: &str,
-    body: bytes::Bytes,
-) -> Response<Body> {
-    let known = request
-        .headers
-        .get(IF_NONE_MATCH)
-        .and_then(|it| it.to_str().ok());
-    let mut response = if known == Some(etag) {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        response
-    } else {
-        respond::ok(content_type, body)
-    };
-    let headers = response.headers_mut();
-    headers.insert("cache-control", HeaderValue::from_static("public"));
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    if let Ok(etag) = HeaderValue::from_str(etag) {
-        headers.insert(ETAG, etag);
-    }
     response
 }
 
@@ -232,36 +181,4 @@ fn go_arch() -> &'static str {
         "aarch64" => "arm64",
         other => other,
     }
-}
-
-/// As Go's mux answers.
-pub fn page_not_found() -> Response<Body> {
-    let mut response = respond::with_code(
-        StatusCode::NOT_FOUND,
-        "text/plain; charset=utf-8",
-        "404 page not found\n",
-    );
-    let headers = response.headers_mut();
-    headers.insert(
-        "x-content-type-options",
-        HeaderValue::from_static("nosniff"),
-    );
-    response
-}
-
-/// A resource that is not there, in a version that is.
-pub fn no_resource() -> Status {
-    let mut status = Status::failure(
-        404,
-        Reason::NotFound,
-        "the server could not find the requested resource",
-    );
-    status.details = Some(Box::default());
-    status
-}
-
-/// What the client asked for in its Accept header, word by word.
-pub fn accepts<'a>(request: &'a Request<'_>) -> &'a str {
-    let header = request.headers.get(ACCEPT).and_then(|it| it.to_str().ok());
-    header.unwrap_or_default()
 }

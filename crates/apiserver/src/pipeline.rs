@@ -16,21 +16,20 @@ use auth::{Attributes, User};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use json::Value;
 use meta::Status;
 
-use crate::access::gate::{self, SeatSlot};
+use crate::access::gate;
 use crate::catalog::Resource;
-use crate::flow::Unseated;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::nonresource;
 use crate::nonresource::debug_flags;
 use crate::observe::metrics::Tally;
 use crate::observe::request_log::{AUDIT_ID, Noted};
 use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
-use crate::request::respond;
 use crate::request::warnings::Warnings;
-use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
-use crate::runtime::cpu_slots::{self, Offload};
+use crate::request::{BadPath, NonResourceRequest, Query, RequestInfo, ResourceRequest, Verb};
+use crate::runtime::cpu_slots::Offload;
 use crate::runtime::random;
 pub use crate::state::{Api, Config, Settings};
 use crate::transport::body::Body;
@@ -44,22 +43,6 @@ const OWN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// For a response that says that the request took too long.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-
-/// All that is known about a request for a resource when its verb takes over.
-#[derive(Debug)]
-pub struct Ask<'a> {
-    pub user: &'a User,
-    pub info: &'a ResourceRequest<'a>,
-    pub resource: Arc<Resource>,
-    pub query: &'a Query,
-    pub headers: &'a HeaderMap,
-    pub method: &'a Method,
-    pub warnings: &'a Warnings,
-    /// When it is answered, with whatever there is. What streams has none.
-    pub deadline: Option<Instant>,
-    /// What it holds of the server's concurrency.
-    pub seat: &'a SeatSlot,
-}
 
 impl Api {
     pub async fn answer(self: &Arc<Self>, caller: &Caller, request: Request<Incoming>) -> Answer {
@@ -200,7 +183,7 @@ impl Api {
                 drop(seat); // Its body may take its time.
                 return Ok(debug_flags::answer(&parts.method, info.path, body).await);
             }
-            let ask = nonresource::Request {
+            let ask = NonResourceRequest {
                 user: &user,
                 path: info.path,
                 query,
@@ -213,7 +196,7 @@ impl Api {
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
-            return Ok(nonresource::page_not_found());
+            return Ok(respond::page_not_found());
         }
         // A change must not be judged by a state that is older than what other servers have answered.
         if !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -228,7 +211,7 @@ impl Api {
             tally.deprecated = deprecation.is_some();
             warnings.add(deprecation);
         }
-        let ask = Ask {
+        let ask = RequestContext {
             user: &user,
             info: resource,
             resource: found,
@@ -238,6 +221,7 @@ impl Api {
             warnings: &warnings,
             deadline: tally.deadline,
             seat: &seat,
+            limiter: &self.limiter,
         };
         Ok(self.act(&ask, body, tally).await)
     }
@@ -246,9 +230,9 @@ impl Api {
     fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
         let catalog = self.catalog.load();
         if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
-            return nonresource::page_not_found();
+            return respond::page_not_found();
         }
-        respond::refused(&nonresource::no_resource(), headers, query)
+        respond::refused(&respond::no_resource(), headers, query)
     }
 
     /// What a request may take.
@@ -262,7 +246,7 @@ impl Api {
     /// Has the verb answer, within its time.
     async fn act(
         self: &Arc<Self>,
-        ask: &Ask<'_>,
+        ask: &RequestContext<'_>,
         body: RequestBody,
         tally: &mut Tally,
     ) -> Response<Body> {
@@ -433,68 +417,6 @@ fn attributes<'a>(
         attributes.label_selector = query.get("labelSelector").unwrap_or_default();
     }
     attributes
-}
-
-impl Ask<'_> {
-    pub fn list_options(&self) -> Result<meta::options::ListOptions, Status> {
-        meta::options::ListOptions::from_query(&meta::options::Query(self.query.pairs()), true)
-    }
-
-    /// The prefix of the keys that a watch is about. One object's key begins those of others too: which of them are
-    /// shown is for the filter to say.
-    pub fn watch_range(&self) -> String {
-        let (info, resource) = (self.info, &self.resource);
-        let has_key = !resource.namespaced || !info.namespace.is_empty();
-        if info.by_prefix && !info.name.is_empty() && has_key {
-            return resource.key(&info.namespace, &info.name);
-        }
-        resource.range(&info.namespace)
-    }
-
-    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
-    pub(crate) async fn heavy(&self, api: &Api, bytes: usize) -> Result<(), Status> {
-        if !cpu_slots::is_heavy(bytes) {
-            return Ok(());
-        }
-        Box::pin(async { Unseated::new(api, self).heavy(0).await }).await
-    }
-
-    /// The same request, to be changed.
-    pub fn again(&self) -> Ask<'_> {
-        Ask {
-            user: self.user,
-            info: self.info,
-            resource: self.resource.clone(),
-            query: self.query,
-            headers: self.headers,
-            method: self.method,
-            warnings: self.warnings,
-            deadline: self.deadline,
-            seat: self.seat,
-        }
-    }
-
-    /// An object that names the uid it is about must name the one that is there.
-    pub(crate) fn check_uid(&self, object: &Value, live: &Value) -> Result<(), Status> {
-        let (asked, found) = (meta::object::uid(object), meta::object::uid(live));
-        if asked.is_empty() || asked == found {
-            return Ok(());
-        }
-        let key = self.resource.key(&self.info.namespace, &self.info.name);
-        let text = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
-             failed: UID in precondition: {asked}, UID in object meta: {found}"
-        );
-        Err(Status::conflict(
-            &self.resource.group_resource(),
-            &self.info.name,
-            text,
-        ))
-    }
-
-    pub fn not_found(&self) -> Status {
-        Status::not_found(&self.resource.group_resource(), &self.info.name)
-    }
 }
 
 /// No answer has this value again: HTTP/2 is not to remember it, which is what this mark is for.

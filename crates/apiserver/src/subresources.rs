@@ -16,9 +16,9 @@ use json::Value;
 use meta::Status;
 use resources::Verb as Allowed;
 
-use crate::nonresource;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::request::Verb;
 use crate::state::Api;
@@ -26,13 +26,13 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 
 /// Whether there is one of this name, for this verb.
-pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
+pub(crate) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     let name = &*ask.info.subresource;
     let Some(sub) = ask.resource.subresource(name) else {
-        return Err(nonresource::no_resource());
+        return Err(respond::no_resource());
     };
-    verbs::check_name(&ask.info.name)?;
-    if name == "proxy" && verbs::exists(ask) {
+    ask.check_name()?;
+    if name == "proxy" && ask.exists() {
         // By whatever method: it is for another server.
         return Ok(());
     }
@@ -42,23 +42,23 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
         Verb::Update => Allowed::Update,
         Verb::Patch => Allowed::Patch,
         Verb::Delete => Allowed::Delete,
-        _ if ask.info.rest.is_empty() => return Err(verbs::not_allowed()),
-        _ => return Err(nonresource::no_resource()),
+        _ if ask.info.rest.is_empty() => return Err(respond::not_allowed()),
+        _ => return Err(respond::no_resource()),
     };
     let ends = ask.info.rest.is_empty() || ask.resource.custom.is_some();
-    if !ends || !verbs::exists(ask) {
-        return Err(nonresource::no_resource());
+    if !ends || !ask.exists() {
+        return Err(respond::no_resource());
     }
     let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {
-        return Err(verbs::not_allowed());
+        return Err(respond::not_allowed());
     }
     Ok(())
 }
 
 pub(crate) async fn answer(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match &*ask.info.subresource {
@@ -76,7 +76,7 @@ pub(crate) async fn answer(
 /// Resources that nothing is stored of: asked, answered, forgotten.
 pub(crate) async fn unstored(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match &*ask.resource.plural {
@@ -87,7 +87,7 @@ pub(crate) async fn unstored(
 }
 
 /// The object that something is done to.
-fn target(api: &Api, ask: &Ask<'_>) -> Result<Value, Status> {
+fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Status> {
     let resource = &ask.resource;
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
     let key = resource.key(namespace, name);

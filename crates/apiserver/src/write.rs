@@ -7,6 +7,7 @@
 //! allocation, escalation checks.
 
 pub mod allocate;
+pub(crate) mod body;
 mod create;
 pub(crate) mod definition;
 pub(crate) mod delete;
@@ -31,11 +32,11 @@ use telemetry::trace::{self, Role, Scope};
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::request::respond;
 use crate::state::Api;
 
 /// When owners were found that are named twice: a patch is looked at no sooner.
@@ -66,7 +67,7 @@ pub(crate) struct Written {
 #[derive(Debug)]
 pub(crate) struct Write<'a> {
     pub api: &'a Arc<Api>,
-    pub ask: &'a Ask<'a>,
+    pub ask: &'a RequestContext<'a>,
     pub options: Options,
     pub kind: GroupVersionKind,
     pub seen: Seen<'a>,
@@ -142,7 +143,7 @@ fn is_same(before: &Value, after: &Value) -> bool {
 }
 
 impl<'a> Write<'a> {
-    pub(crate) fn new(api: &'a Arc<Api>, ask: &'a Ask<'a>, options: Options) -> Self {
+    pub(crate) fn new(api: &'a Arc<Api>, ask: &'a RequestContext<'a>, options: Options) -> Self {
         Self {
             api,
             ask,

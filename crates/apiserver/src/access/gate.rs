@@ -9,45 +9,18 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use meta::Status;
 use meta::gvk::GroupResource;
-use telemetry::metrics::Registry;
 use telemetry::trace;
 
-use crate::flow::{FlowControl, Outcome};
+use crate::flow::limiter::Limiter;
+use crate::flow::seat_slot::SeatSlot;
+use crate::flow::{Outcome, Stored};
+use crate::handler::respond;
 use crate::observe::metrics::{Authenticated, Tally};
-use crate::pipeline::{Ask, is_probe};
-use crate::request::respond;
+use crate::pipeline::is_probe;
 use crate::request::{Query, RequestInfo, Verb};
-use crate::state::{Api, Settings};
+use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
-
-use crate::flow::places::Places;
-pub(crate) use crate::flow::seat_slot::SeatSlot;
-
-/// Who is served when there are many.
-#[derive(Debug)]
-pub(crate) enum Limiter {
-    /// By priority and fairly.
-    Flow(Arc<FlowControl>),
-    /// By number alone (`--enable-priority-and-fairness=false`).
-    InFlight(Places),
-}
-
-impl Limiter {
-    pub(crate) fn new(settings: &Settings, registry: &Registry) -> Self {
-        match FlowControl::new(settings, registry) {
-            Some(flow) => Self::Flow(flow),
-            None => Self::InFlight(Places::new(settings)),
-        }
-    }
-
-    pub(crate) fn flow(&self) -> Option<&Arc<FlowControl>> {
-        match self {
-            Self::Flow(flow) => Some(flow),
-            Self::InFlight(_) => None,
-        }
-    }
-}
 
 /// Nobody waits in a queue for longer, whatever time a request has.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -109,7 +82,11 @@ impl Api {
         };
         tally.flow = Some(entry.clone());
         let target = (&parts.method, parts.uri.path_and_query());
-        let arriving = flow.arriving(self, &entry, user, (info, query), target);
+        let objects = Stored {
+            catalog: &self.catalog,
+            store: &self.store,
+        };
+        let arriving = flow.arriving(objects, &entry, user, (info, query), target);
         tally.work = Some(arriving.work);
         let reads = arriving.reads;
         let meters = &flow.shared.meters;
@@ -143,11 +120,6 @@ impl Api {
             .executing(reads)
             .note(meters.executing(reads).get());
         Ok(SeatSlot::of(seat))
-    }
-
-    /// The same of a request whose handler is at work already.
-    pub(crate) fn count_dropped(&self, ask: &Ask<'_>) {
-        self.metrics.requests.dropped_late(ask);
     }
 
     /// Counts a request that there is no place for, under its own names if we know them.
@@ -185,16 +157,6 @@ impl Api {
         }
         self.authorizer.authorize(attributes).await
     }
-}
-
-/// The same done by another verb.
-pub(crate) fn by<'a>(ask: &'a Ask<'_>, verb: Verb) -> Attributes<'a> {
-    let info = ask.info;
-    Attributes::resource(ask.user, verb.as_str(), &info.group, &info.resource)
-        .version(&info.version)
-        .subresource(&info.subresource)
-        .namespace(&info.namespace)
-        .name(&info.name)
 }
 
 fn judged(attributes: &Attributes<'_>, decision: &Decision) -> Result<(), Status> {

@@ -11,7 +11,7 @@ use crate::transport::body::Body;
 
 /// A seat, or what it takes to get it again.
 #[derive(Debug)]
-pub struct SeatSlot(Mutex<Held>);
+pub(crate) struct SeatSlot(Mutex<Held>);
 
 #[derive(Debug)]
 enum Held {

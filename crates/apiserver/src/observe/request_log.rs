@@ -9,9 +9,9 @@ use http::request::Parts;
 use http::{HeaderName, Response, Uri};
 use telemetry::Ids;
 
+use crate::handler::respond::text;
 use crate::observe::metrics::Tally;
 use crate::request::RequestInfo;
-use crate::request::respond::text;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 

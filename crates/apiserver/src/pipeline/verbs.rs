@@ -10,15 +10,16 @@ use resources::Verb as Allowed;
 use telemetry::trace;
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::{self, Expected, Validation};
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::list;
 use crate::read::watch;
 use crate::request::Verb;
-use crate::request::decode::{self, Expected, Validation};
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table::Include;
 use crate::state::Api;
 use crate::subresources;
 use crate::transport::body::Body;
@@ -27,7 +28,11 @@ use crate::write::delete;
 use crate::write::patch;
 use crate::write::{Change, Changed, Options, Write, Written};
 
-pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Response<Body> {
+pub(crate) async fn answer(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+    body: RequestBody,
+) -> Response<Body> {
     let is_custom = ask.resource.custom.is_some();
     if !is_custom && let Err(status) = check(ask) {
         return respond::refused(&status, ask.headers, ask.query);
@@ -46,16 +51,16 @@ pub(crate) async fn answer(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> 
 }
 
 /// Whether somebody is there for this.
-fn check(ask: &Ask<'_>) -> Result<(), Status> {
+fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     if !ask.info.subresource.is_empty() {
         return subresources::check(ask);
     }
-    if !exists(ask) {
-        return Err(crate::nonresource::no_resource());
+    if !ask.exists() {
+        return Err(respond::no_resource());
     }
-    check_name(&ask.info.name)?;
+    ask.check_name()?;
     if !allows(ask) {
-        return Err(not_allowed());
+        return Err(respond::not_allowed());
     }
     Ok(())
 }
@@ -63,7 +68,7 @@ fn check(ask: &Ask<'_>) -> Result<(), Status> {
 /// Upstream serves custom resources by a handler of its own, with other words for what is not there.
 async fn custom(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let info = ask.info;
@@ -73,7 +78,7 @@ async fn custom(
         (namespaced, whole) => namespaced != whole,
     };
     if !is_placed {
-        return Ok(crate::nonresource::page_not_found());
+        return Ok(respond::page_not_found());
     }
     let unsupported = || {
         let resource = ask.resource.group_resource();
@@ -89,7 +94,7 @@ async fn custom(
         subresources::check(ask)?;
         return Box::pin(subresources::answer(api, ask, body)).await;
     }
-    check_name(&info.name)?;
+    ask.check_name()?;
     match info.verb {
         Verb::Proxy | Verb::None => Err(unsupported()),
         // Upstream makes whatever the body names: a right to make one by name would be a right to make any.
@@ -105,7 +110,7 @@ async fn custom(
 /// is moved about with every request, stays small.
 pub(crate) async fn object(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match ask.info.verb {
@@ -117,30 +122,11 @@ pub(crate) async fn object(
         Verb::Patch => Box::pin(patch::patch(api, ask, body)).await,
         Verb::Delete => Box::pin(delete::one(api, ask, body)).await,
         Verb::DeleteCollection => Box::pin(delete::collection(api, ask, body)).await,
-        Verb::Proxy | Verb::None => Err(not_allowed()),
+        Verb::Proxy | Verb::None => Err(respond::not_allowed()),
     }
 }
 
-/// Names are parts of paths, wherever they are kept.
-pub(crate) fn check_name(name: &str) -> Result<(), Status> {
-    let why = match name {
-        "." | ".." => format!("may not be '{name}'"),
-        _ => {
-            let all = ["/", "%"].into_iter().filter(|it| name.contains(it));
-            let all = all.map(|it| format!("may not contain '{it}'"));
-            all.collect::<Vec<_>>().join(";")
-        }
-    };
-    if why.is_empty() {
-        return Ok(());
-    }
-    let name = meta::go::quote(name);
-    Err(Status::bad_request(format!(
-        "Name parameter invalid: {name}: {why}"
-    )))
-}
-
-fn allows(ask: &Ask<'_>) -> bool {
+fn allows(ask: &RequestContext<'_>) -> bool {
     let verbs = ask.resource.verbs;
     let verb = match ask.info.verb {
         Verb::Get => Allowed::Get,
@@ -166,33 +152,7 @@ fn allows(ask: &Ask<'_>) -> bool {
     verbs.contains(verb) && fits && placed && ask.method != http::Method::HEAD
 }
 
-/// Whether there is such a path at all, whatever is done there.
-pub(crate) fn exists(ask: &Ask<'_>) -> bool {
-    // The name of a list is that of its field selector, unless the verb stood in the path.
-    let lists = matches!(ask.info.verb, Verb::List | Verb::Watch) && !ask.info.by_prefix;
-    let (named, whole) = (!ask.info.name.is_empty(), ask.info.namespace.is_empty());
-    // What is only ever asked, or done, is nowhere to be found.
-    if named && !lists && !ask.resource.verbs.contains(Allowed::Get) {
-        return false;
-    }
-    if ask.resource.namespaced {
-        lists || !(named && whole)
-    } else {
-        whole || ask.resource.is("", "namespaces")
-    }
-}
-
-pub(crate) fn not_allowed() -> Status {
-    let mut status = Status::failure(
-        405,
-        meta::status::Reason::MethodNotAllowed,
-        "the server does not allow this method on the requested resource",
-    );
-    status.details = Some(Box::default());
-    status
-}
-
-async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     respond::fits(ask, accepted, false)?;
     let include = Include::of(ask.query, accepted)?;
@@ -221,15 +181,15 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let show = Show::new(&ask.resource, accepted, include);
     if !show.is_spliced(&entry.value, entry.modified) {
-        ask.heavy(api, entry.value.len()).await?;
+        ask.heavy(entry.value.len()).await?;
     }
-    let body = traced::serialize(|| show.one(entry))?;
+    let body = serialize::serialize(|| show.one(entry))?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 async fn create(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "CreateOptions")?;
@@ -241,7 +201,7 @@ async fn create(
 
 async fn update(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = write_options(ask, "UpdateOptions")?;
@@ -255,7 +215,7 @@ async fn update(
 }
 
 /// What takes the place of an object says which.
-pub(crate) fn check_named(ask: &Ask<'_>, object: &Value) -> Result<(), Status> {
+pub(crate) fn check_named(ask: &RequestContext<'_>, object: &Value) -> Result<(), Status> {
     if object::name(object).is_empty() {
         return Err(Status::bad_request(format!(
             "the name of the object ({} based on URL) was undeterminable: name must be provided",
@@ -267,7 +227,7 @@ pub(crate) fn check_named(ask: &Ask<'_>, object: &Value) -> Result<(), Status> {
 
 /// PUT: the client's object takes the place of what is there.
 struct Replace<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     object: Value,
 }
 
@@ -296,7 +256,7 @@ impl Change for Replace<'_> {
 /// The object in a request's body, of the resource's kind, and how long the body was.
 pub(crate) async fn read(
     api: &Api,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<(Value, usize), Status> {
     let expected = Expected {
@@ -310,13 +270,13 @@ pub(crate) async fn read(
 /// The same of another kind: what is done to an object has one of its own.
 pub(crate) async fn read_as(
     api: &Api,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
     expected: &Expected<'_>,
 ) -> Result<(Value, usize), Status> {
     let format = decode::format(ask)?;
     let validation = Validation::of(ask);
-    let body = traced::body(api, ask, body).await?;
+    let body = crate::write::body::read(api, ask, body).await?;
     trace::event("About to convert to expected version");
     let decoded = decode::object(&body, format, validation, expected)?;
     ask.warnings.add(decoded.warnings);
@@ -324,10 +284,10 @@ pub(crate) async fn read_as(
     Ok((decoded.object, body.len()))
 }
 
-pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, Status> {
+pub(crate) fn show(ask: &RequestContext<'_>, written: &Written) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
-    let body = traced::serialize(|| {
+    let body = serialize::serialize(|| {
         if written.entry.modified == 0 {
             let mut object =
                 crate::catalog::convert::decode(&ask.resource, &written.entry.value, 0)?;
@@ -351,7 +311,10 @@ pub(crate) fn show(ask: &Ask<'_>, written: &Written) -> Result<Response<Body>, S
 }
 
 /// What the query of a write says, checked.
-pub(crate) fn write_options(ask: &Ask<'_>, kind: &'static str) -> Result<Options, Status> {
+pub(crate) fn write_options(
+    ask: &RequestContext<'_>,
+    kind: &'static str,
+) -> Result<Options, Status> {
     let query = Query(ask.query.pairs());
     let (dry_run, manager) = match kind {
         "PatchOptions" => {
@@ -393,7 +356,7 @@ pub(crate) fn write_options(ask: &Ask<'_>, kind: &'static str) -> Result<Options
 }
 
 /// Without a name, a manager goes by the first word of its user agent.
-fn manager_of(ask: &Ask<'_>, named: &str) -> String {
+fn manager_of(ask: &RequestContext<'_>, named: &str) -> String {
     if !named.is_empty() {
         return named.to_owned();
     }

@@ -18,15 +18,16 @@ use self::share::Identity;
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table;
 use crate::instruments::row::Listing;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format};
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -38,7 +39,7 @@ const LOOK: usize = HEAVY / STEP;
 /// Entries taken from the snapshot at a time.
 const STEP: usize = 256;
 
-pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     respond::fits(ask, accepted, true)?;
     let options = ask.list_options()?;
@@ -77,7 +78,7 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         range: range.into_bytes(),
         after,
         limit,
-        listing: api.listing(&ask.resource),
+        listing: api.metrics.objects.listing(&ask.resource),
     };
     let content_type = accepted.format.content_type();
     let shared = Identity::of(&list);
@@ -86,12 +87,12 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     {
         traced::listed((limit > 0).then_some(part.objects));
         drop(storage);
-        let body = traced::serialize(|| Ok(list.behind(first, part)))?;
+        let body = serialize::serialize(|| Ok(list.behind(first, part)))?;
         return Ok(respond::ok(content_type, body));
     }
     if !list.filter.is_empty() {
         let count = list.snapshot.count(&list.range);
-        ask.heavy(api, count.saturating_mul(LOOK)).await?;
+        ask.heavy(count.saturating_mul(LOOK)).await?;
     }
     let mut page = list.page();
     traced::listed(page.entries.as_ref().map(Vec::len));
@@ -99,10 +100,10 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     list.convert(&mut page).await?;
     let is_plain = accepted.format == Format::Json && !accepted.pretty;
     let body = if is_plain || !list.is_large(&page) {
-        traced::serialize(|| list.written(page, shared))?
+        serialize::serialize(|| list.written(page, shared))?
     } else {
-        ask.heavy(api, LARGE).await?;
-        traced::serialize(|| list.written_in_pieces(page, &api.held))?
+        ask.heavy(LARGE).await?;
+        serialize::serialize(|| list.written_in_pieces(page, &api.held))?
     };
     Ok(respond::ok(content_type, body))
 }

@@ -23,13 +23,13 @@ use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
 use crate::flow::{StreamSeat, Watched};
+use crate::handler::context::RequestContext;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::table;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table;
 use crate::state::Api;
 use crate::state::failure;
 use crate::transport::body::{Body, Frames, Upcoming};
@@ -42,7 +42,10 @@ const PAGES: usize = 8;
 /// How often an idle watch tells how far it is, if the client asked for it.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
-pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(crate) async fn watch(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+) -> Result<Response<Body>, Status> {
     let accepted = respond::accept_stream(ask)?;
     let options = ask.list_options()?;
     let filter = Filter::new(ask, &options)?;
@@ -74,10 +77,10 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     let storage = traced::storage("cacher.Watch");
     storage.set("type", || ask.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
-    let watched = Watched::new(api, ask);
+    let watched = (ask.limiter.flow()).and_then(|flow| Watched::new(flow, ask.info, ask.query));
     // A watch that begins with the state holds its seat until all of that is sent.
     let seat = match &stream.initial {
-        Some(_) => ask.seat.take_for_stream(api.limiter.flow()),
+        Some(_) => ask.seat.take_for_stream(ask.limiter.flow()),
         None => None,
     };
     traced::fresh(false);

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What is said to the client, in the order it was said: a write that is tried again may repeat itself, each is told
 /// once. And how long others were waited for.
 #[derive(Debug, Default)]
-pub struct Warnings {
+pub(crate) struct Warnings {
     said: Mutex<Said>,
     waited: AtomicU64,
 }

@@ -16,15 +16,15 @@ use telemetry::trace::Tracer;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::authenticate::Authentication;
-use crate::access::gate::Limiter;
 use crate::access::used_tokens::UsedTokens;
 use crate::catalog::Catalog;
 use crate::discovery;
 use crate::discovery::openapi::Cache;
+use crate::flow::limiter::{Limiter, Limits};
+use crate::handler::encoded::Encoded;
 use crate::nonresource;
 use crate::observe::metrics::Metrics;
 use crate::observe::request_log::RequestLog;
-use crate::request::encoded::Encoded;
 use crate::runtime::clock;
 use crate::runtime::cpu_slots::CpuSlots;
 use crate::runtime::random;
@@ -165,11 +165,22 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    fn limits(&self) -> Limits {
+        Limits {
+            max_requests_inflight: self.max_requests_inflight,
+            max_mutating_requests_inflight: self.max_mutating_requests_inflight,
+            priority_and_fairness: self.priority_and_fairness,
+            max_slow_body_bytes: self.max_slow_body_bytes,
+        }
+    }
+}
+
 impl Api {
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
         let metrics = Metrics::new(parts.metrics);
-        let limiter = Limiter::new(&settings, &metrics.registry);
+        let limiter = Limiter::new(&settings.limits(), &metrics.registry);
         Self {
             store: parts.store,
             catalog: ArcSwap::from_pointee(Catalog::new(crate::catalog::builtin(), &[])),

@@ -9,12 +9,13 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::Expected;
+use crate::handler::render;
+use crate::handler::respond;
+use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::pipeline::verbs;
-use crate::request::decode::Expected;
-use crate::request::render;
-use crate::request::respond;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -23,7 +24,7 @@ use crate::write::{Change, Changed, Options, Seen, Write};
 
 pub(super) async fn read(
     api: &Api,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
     kind: &GroupVersionKind,
 ) -> Result<(Value, usize), Status> {
@@ -46,7 +47,7 @@ pub(super) async fn read(
     Ok((object, length))
 }
 
-pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) fn success(ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let status = json!({
         "kind": "Status",
@@ -55,7 +56,7 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
         "status": "Success",
         "code": 201,
     });
-    let body = traced::serialize(|| render::encode(&status, accepted))?;
+    let body = serialize::serialize(|| render::encode(&status, accepted))?;
     Ok(respond::with_code(
         StatusCode::CREATED,
         accepted.format.content_type(),
@@ -66,7 +67,7 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
 /// `pods/x/binding`, and the older `bindings`, whose name is in the body.
 pub(super) async fn bind(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
@@ -78,7 +79,7 @@ pub(super) async fn bind(
 
 async fn store(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: Options,
     kind: GroupVersionKind,
     mut binding: Value,
@@ -96,8 +97,8 @@ async fn store(
     write.kind = kind;
     write.act(Operation::Create, &name, &mut binding).await?;
     let pods = api.catalog.load().get("", "v1", "pods").cloned();
-    let pods = pods.ok_or_else(crate::nonresource::no_resource)?;
-    let ask = Ask {
+    let pods = pods.ok_or_else(respond::no_resource)?;
+    let ask = RequestContext {
         resource: pods,
         ..ask.again()
     };

@@ -13,8 +13,8 @@ use meta::options::DeleteOptions;
 
 use super::actions;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::state::Api;
@@ -28,7 +28,7 @@ const RETRIES: usize = 5;
 
 pub(super) async fn evict(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
@@ -40,7 +40,7 @@ pub(super) async fn evict(
 
 async fn store(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     mut write_options: Options,
     kind: GroupVersionKind,
     mut eviction: Value,
@@ -81,7 +81,7 @@ impl From<Status> for Refusal {
 
 async fn once(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     mut options: DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Refusal> {
@@ -111,7 +111,7 @@ async fn once(
 
 async fn remove(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
@@ -127,7 +127,7 @@ async fn remove(
 /// The condition `DisruptionTarget`, for those who look at the pod before it is gone.
 async fn announce(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
@@ -145,7 +145,7 @@ async fn announce(
 }
 
 struct Announce<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     options: &'a DeleteOptions,
 }
 

@@ -9,13 +9,14 @@ use meta::Status;
 use telemetry::trace;
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::render;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::pipeline::verbs;
-use crate::request::render;
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table::Include;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -24,14 +25,14 @@ use crate::write::{Options, Write};
 
 pub(super) async fn create(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let options = verbs::write_options(ask, "CreateOptions")?;
     let (review, length) = verbs::read(api, ask, body).await?;
     let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
-    let body = traced::serialize(|| render::encode(&review, accepted))?;
+    let body = serialize::serialize(|| render::encode(&review, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
@@ -39,7 +40,7 @@ pub(super) async fn create(
 /// The review with its answer.
 async fn reviewed(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: Options,
     mut review: Value,
 ) -> Result<Value, Status> {
@@ -79,7 +80,7 @@ async fn reviewed(
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             access(api, ask, &review, kind).await?
         }
-        _ => return Err(verbs::not_allowed()),
+        _ => return Err(respond::not_allowed()),
     };
     if kind == "SelfSubjectRulesReview" {
         // Nothing of the question comes back.
@@ -94,7 +95,12 @@ async fn reviewed(
     Ok(review)
 }
 
-async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
+async fn access(
+    api: &Api,
+    ask: &RequestContext<'_>,
+    review: &Value,
+    kind: &str,
+) -> Result<Value, Status> {
     let errors = review::validate_access(kind, review);
     if !errors.is_empty() {
         // Upstream names the group alone.
@@ -122,7 +128,10 @@ async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<
 }
 
 /// Deprecated upstream, and still asked for: the store is what there is.
-pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) fn component_statuses(
+    api: &Api,
+    ask: &RequestContext<'_>,
+) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     if !ask.info.name.is_empty() {
         trace::event("About to Get from storage");
@@ -139,7 +148,7 @@ pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Bo
         "metadata": {"name": "etcd-0"},
         "conditions": [{"type": "Healthy", "status": status, "message": message}],
     });
-    let body = traced::serialize(|| match &*ask.info.name {
+    let body = serialize::serialize(|| match &*ask.info.name {
         "" => {
             let (mut list, end) = show.list_frame(json::Object::new());
             json::write(&mut list, &show.item_value(one));

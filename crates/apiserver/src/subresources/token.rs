@@ -10,12 +10,13 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::Expected;
+use crate::handler::render;
+use crate::handler::respond;
+use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::pipeline::verbs;
-use crate::request::decode::Expected;
-use crate::request::render;
-use crate::request::respond;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;
@@ -25,7 +26,7 @@ use crate::write::Write;
 
 pub(super) async fn create(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
@@ -38,7 +39,7 @@ pub(super) async fn create(
     };
     let (request, length) = verbs::read_as(api, ask, body, &expected).await?;
     let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
-    let body = traced::serialize(|| render::encode(&request, accepted))?;
+    let body = serialize::serialize(|| render::encode(&request, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
@@ -46,7 +47,7 @@ pub(super) async fn create(
 /// The request with its token.
 async fn sign(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     kind: &GroupVersionKind,
     mut request: Value,
 ) -> Result<Value, Status> {

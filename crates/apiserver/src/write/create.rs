@@ -8,7 +8,6 @@ use store::{Condition, Txn};
 use telemetry::trace;
 
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
-use crate::access::gate;
 use crate::catalog::convert;
 use crate::catalog::defaults;
 use crate::catalog::object;
@@ -140,7 +139,9 @@ impl Write<'_> {
         self.ask.warnings.add(warnings);
         if updating {
             // Whoever may change what is there may not yet make what is not.
-            self.api.allow(gate::by(self.ask, Verb::Create)).await?;
+            self.api
+                .allow(self.ask.attributes_for(Verb::Create))
+                .await?;
         }
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;

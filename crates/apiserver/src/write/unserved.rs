@@ -10,10 +10,10 @@ use meta::Status;
 use meta::object::{name, namespace};
 use meta::options::DeleteOptions;
 
-use crate::access::gate::SeatSlot;
 use crate::catalog::convert;
 use crate::catalog::custom;
-use crate::pipeline::Ask;
+use crate::flow::seat_slot::SeatSlot;
+use crate::handler::context::RequestContext;
 use crate::request::warnings::Warnings;
 use crate::request::{Query, ResourceRequest, Verb};
 use crate::state::Api;
@@ -49,7 +49,7 @@ pub(crate) async fn delete_all(
             by_prefix: false,
             rest: Vec::new(),
         };
-        let ask = Ask {
+        let ask = RequestContext {
             user,
             info: &info,
             resource: resource.clone(),
@@ -59,6 +59,7 @@ pub(crate) async fn delete_all(
             warnings: &Warnings::default(),
             deadline: None,
             seat: &SeatSlot::empty(),
+            limiter: &api.limiter,
         };
         let mut write = Write::new(api, &ask, Options::default());
         write.seen = Seen::Nothing;

@@ -60,7 +60,7 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            self.ask.heavy(self.api, entry.value.len()).await?;
+            self.ask.heavy(entry.value.len()).await?;
             let mut live = convert::decode(resource, &entry.value, entry.modified)?;
             strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {

@@ -10,8 +10,9 @@ use http::{Response, StatusCode};
 use meta::{Status, time::Time};
 
 use super::cache::{self, Cache, Document, WHOLE};
-use crate::nonresource::{Request, accepts, page_not_found};
-use crate::request::respond;
+use crate::handler::respond;
+use crate::handler::respond::page_not_found;
+use crate::request::NonResourceRequest;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -47,7 +48,7 @@ const V3: [Form; 3] = [
 
 pub(crate) async fn answer(
     api: &Arc<Api>,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     rest: &[&str],
 ) -> Result<Response<Body>, Status> {
     // The trailing slash, which is not in `rest`, leads nowhere.
@@ -63,7 +64,7 @@ pub(crate) async fn answer(
     })
 }
 
-async fn index(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
+async fn index(api: &Arc<Api>, request: &NonResourceRequest<'_>) -> Response<Body> {
     let Some(index) = Cache::index(api).await else {
         return failed();
     };
@@ -74,7 +75,7 @@ async fn index(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
     described(response, &index.etag, index.modified)
 }
 
-async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response<Body> {
+async fn version3(api: &Arc<Api>, request: &NonResourceRequest<'_>, name: &str) -> Response<Body> {
     let Some(content_type) = form(request, &V3) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
@@ -101,7 +102,7 @@ async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response
     response
 }
 
-async fn version2(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
+async fn version2(api: &Arc<Api>, request: &NonResourceRequest<'_>) -> Response<Body> {
     let Some(content_type) = form(request, &V2) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
@@ -112,16 +113,16 @@ async fn version2(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
 }
 
 /// The best form that the client takes.
-fn form(request: &Request<'_>, forms: &[Form]) -> Option<&'static str> {
+fn form(request: &NonResourceRequest<'_>, forms: &[Form]) -> Option<&'static str> {
     let fits = |media: &str| forms.iter().find(|(known, _)| is(media, known));
-    let (_, content_type) = media(accepts(request)).find_map(fits)?;
+    let (_, content_type) = media(request.accepts()).find_map(fits)?;
     Some(content_type)
 }
 
 /// A document, compressed if the client takes it so. Whoever has it already gets none.
 async fn shown(
     api: &Arc<Api>,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     name: &str,
     document: &Arc<Document>,
     content_type: &'static str,
@@ -152,7 +153,7 @@ async fn shown(
 }
 
 /// Whether the client has it, by tag or, if it names none, by time, as Go's `ServeContent` decides.
-fn is_known(request: &Request<'_>, etag: &str, modified: i64) -> bool {
+fn is_known(request: &NonResourceRequest<'_>, etag: &str, modified: i64) -> bool {
     if let Some(known) = respond::text(request.headers, &IF_NONE_MATCH).filter(|it| !it.is_empty())
     {
         let quoted = format!("\"{etag}\"");

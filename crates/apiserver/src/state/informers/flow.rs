@@ -1,6 +1,6 @@
 //! `FlowSchema` and `PriorityLevelConfiguration` objects, for the filter that goes by them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use json::Value;
 use store::{Event, Snapshot};
@@ -8,6 +8,7 @@ use store::{Event, Snapshot};
 use super::{Following, parse};
 use crate::catalog::object;
 use crate::flow::{self, Changed, FlowControl};
+use crate::state::Api;
 
 const SCHEMAS: &str = "/flowschemas/";
 const LEVELS: &str = "/prioritylevelconfigurations/";
@@ -25,7 +26,7 @@ pub(super) fn start(followers: &mut Following<'_>, snapshot: &Snapshot) {
         let reload = move |snapshot: &Snapshot| load(&again, prefix, snapshot);
         followers.add(prefix.to_owned(), change, reload);
     }
-    tokio::spawn(flow::maintain(Arc::downgrade(&api), filter.clone()));
+    tokio::spawn(maintain(Arc::downgrade(&api), filter.clone()));
 }
 
 fn load(filter: &FlowControl, prefix: &str, snapshot: &Snapshot) {
@@ -49,4 +50,21 @@ fn put(filter: &FlowControl, prefix: &str, event: &Event) {
         LEVELS => Changed::Level(name, current.as_ref()),
         _ => Changed::Schema(name, current.as_ref()),
     });
+}
+
+/// Keeps seats where they are needed until the server stops.
+async fn maintain(api: Weak<Api>, filter: Arc<FlowControl>) {
+    let mut adjusted = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(flow::SWEEP).await;
+        match api.upgrade() {
+            Some(api) if !*api.stop.borrow() => {}
+            _ => return,
+        }
+        filter.sweep();
+        if adjusted.elapsed() >= flowcontrol::PERIOD {
+            adjusted = tokio::time::Instant::now();
+            filter.adjust();
+        }
+    }
 }

@@ -8,8 +8,8 @@ use store::{Entry, Revision};
 use crate::catalog::Resource;
 use crate::catalog::canonical;
 use crate::catalog::convert;
+use crate::handler::table;
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::table;
 
 /// How objects of one resource are shown to one client.
 #[derive(Clone, Copy, Debug)]

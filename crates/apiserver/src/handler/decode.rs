@@ -11,9 +11,9 @@ use schema::Schema;
 
 use crate::catalog::custom::Custom;
 use crate::catalog::structural;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
+use crate::handler::respond::text;
 use crate::request::negotiate::{FORMATS, Format};
-use crate::request::respond::text;
 
 /// `fieldValidation`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Validation {
 
 impl Validation {
     /// The query's options were checked before.
-    pub(crate) fn of(ask: &Ask<'_>) -> Self {
+    pub(crate) fn of(ask: &RequestContext<'_>) -> Self {
         match ask.query.get("fieldValidation") {
             Some("Ignore") => Self::Ignore,
             Some("Strict") => Self::Strict,
@@ -50,7 +50,7 @@ pub(crate) struct Expected<'a> {
     pub custom: Option<&'a Custom>,
 }
 
-pub(crate) fn format(ask: &Ask<'_>) -> Result<Format, Status> {
+pub(crate) fn format(ask: &RequestContext<'_>) -> Result<Format, Status> {
     let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
     let media = header.split(';').next().unwrap_or_default().trim();
     match media {

@@ -5,6 +5,7 @@
 
 pub mod continue_token;
 pub(crate) mod filter;
+pub(crate) mod get;
 pub(crate) mod list;
 pub mod metadata_stream;
 pub(crate) mod watch;

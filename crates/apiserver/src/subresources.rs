@@ -19,7 +19,6 @@ use resources::Verb as Allowed;
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::request::Verb;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -56,15 +55,20 @@ pub(crate) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     Ok(())
 }
 
+/// Whether a subresource is a part of its object: the verbs of objects read and write it.
+pub(crate) fn is_part(name: &str) -> bool {
+    matches!(
+        name,
+        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize"
+    )
+}
+
 pub(crate) async fn answer(
     api: &Arc<Api>,
     ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match &*ask.info.subresource {
-        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize" => {
-            verbs::object(api, ask, body).await
-        }
         "scale" => scale::answer(api, ask, body).await,
         "binding" => actions::bind(api, ask, body).await,
         "eviction" => eviction::evict(api, ask, body).await,

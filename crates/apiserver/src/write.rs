@@ -13,11 +13,13 @@ pub(crate) mod definition;
 pub(crate) mod delete;
 pub(crate) mod escalation;
 pub(crate) mod managed;
+pub(crate) mod options;
 pub(crate) mod patch;
 pub(crate) mod strategy;
 pub mod unenforced;
 pub(crate) mod unserved;
 mod update;
+pub(crate) mod verbs;
 
 use std::sync::Arc;
 

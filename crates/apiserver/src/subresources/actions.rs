@@ -15,11 +15,12 @@ use crate::handler::render;
 use crate::handler::respond;
 use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::body;
+use crate::write::options;
 use crate::write::{Change, Changed, Options, Seen, Write};
 
 pub(super) async fn read(
@@ -34,7 +35,7 @@ pub(super) async fn read(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (object, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let (object, length) = body::object_as(api, ask, body, &expected).await?;
     let found = |field| object.str_at(&["metadata", field]);
     object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
     let name = &*ask.info.name;
@@ -71,7 +72,7 @@ pub(super) async fn bind(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let options = verbs::write_options(ask, "CreateOptions")?;
+    let options = options::from_query(ask, "CreateOptions")?;
     let (binding, length) = read(api, ask, body, &kind).await?;
     traced::stored(length, store(api, ask, options, kind, binding)).await?;
     success(ask)

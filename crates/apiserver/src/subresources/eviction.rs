@@ -15,12 +15,12 @@ use super::actions;
 use crate::catalog::object;
 use crate::handler::context::RequestContext;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::delete;
+use crate::write::options;
 use crate::write::{Change, Changed, Options, Seen, Write};
 
 /// How often a pod that changes meanwhile is looked at again.
@@ -33,7 +33,7 @@ pub(super) async fn evict(
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
     let (eviction, length) = actions::read(api, ask, body, &kind).await?;
-    let options = verbs::write_options(ask, "CreateOptions")?;
+    let options = options::from_query(ask, "CreateOptions")?;
     traced::stored(length, store(api, ask, options, kind, eviction)).await?;
     actions::success(ask)
 }

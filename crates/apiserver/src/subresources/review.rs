@@ -16,11 +16,12 @@ use crate::handler::respond;
 use crate::handler::serialize;
 use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::body;
+use crate::write::options;
 use crate::write::{Options, Write};
 
 pub(super) async fn create(
@@ -29,8 +30,8 @@ pub(super) async fn create(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
-    let options = verbs::write_options(ask, "CreateOptions")?;
-    let (review, length) = verbs::read(api, ask, body).await?;
+    let options = options::from_query(ask, "CreateOptions")?;
+    let (review, length) = body::object(api, ask, body).await?;
     let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
     let body = serialize::serialize(|| render::encode(&review, accepted))?;
     let media = accepted.format.content_type();

@@ -22,13 +22,15 @@ use crate::handler::respond;
 use crate::handler::serialize;
 use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::request::Verb;
 use crate::request::negotiate::View;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::body;
+use crate::write::options;
 use crate::write::patch;
+use crate::write::verbs;
 use crate::write::{Change, Changed, Face, Seen, Write};
 use owners::Owners;
 
@@ -111,7 +113,7 @@ async fn put(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let patches = ask.info.verb == Verb::Patch;
-    let options = verbs::write_options(
+    let options = options::from_query(
         ask,
         if patches {
             "PatchOptions"
@@ -131,7 +133,7 @@ async fn put(
             schema: schema.as_ref(),
             custom: None,
         };
-        let (scale, length) = verbs::read_as(api, ask, body, &expected).await?;
+        let (scale, length) = body::object_as(api, ask, body, &expected).await?;
         verbs::check_named(ask, &scale)?;
         (How::Replace(scale), length)
     };

@@ -16,13 +16,14 @@ use crate::handler::render;
 use crate::handler::respond;
 use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::Write;
+use crate::write::body;
+use crate::write::options;
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -37,7 +38,7 @@ pub(super) async fn create(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (request, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let (request, length) = body::object_as(api, ask, body, &expected).await?;
     let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
     let body = serialize::serialize(|| render::encode(&request, accepted))?;
     let media = accepted.format.content_type();
@@ -52,7 +53,7 @@ async fn sign(
     mut request: Value,
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
+    let mut write = Write::new(api, ask, options::from_query(ask, "CreateOptions")?);
     write.kind = kind.clone();
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;

@@ -15,11 +15,12 @@ use crate::catalog::object;
 use crate::handler::context::RequestContext;
 use crate::handler::decode::{self, Expected, Validation};
 use crate::handler::respond;
-use crate::pipeline::verbs;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::managed;
+use crate::write::options;
+use crate::write::verbs;
 use crate::write::{Change, Changed, Write};
 pub(crate) use document::Document;
 
@@ -61,7 +62,7 @@ pub(crate) async fn patch(
     ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = verbs::write_options(ask, "PatchOptions")?;
+    let options = options::from_query(ask, "PatchOptions")?;
     let validation = Validation::of(ask);
     let bytes = crate::write::body::read(api, ask, body).await?;
     trace::event("Recorded the audit event");

@@ -12,6 +12,7 @@ pub mod custom;
 pub(crate) mod defaults;
 pub(crate) mod fields;
 pub(crate) mod object;
+mod served;
 pub(crate) mod structural;
 
 use std::collections::HashMap;
@@ -24,6 +25,8 @@ use meta::gvk::{
 };
 use resources::Resource as Row;
 use schema::Schema;
+
+pub use served::ServedCatalog;
 
 use crate::catalog::custom::Custom;
 use crate::instruments::row::RowSeries;

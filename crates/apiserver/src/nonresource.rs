@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use http::header::HeaderValue;
 use http::{Method, Response};
-use json::{Value, json};
+use json::Value;
 use meta::Status;
 
 use crate::catalog::Group;
@@ -24,24 +24,7 @@ use crate::request::NonResourceRequest;
 use crate::state::Api;
 use crate::transport::body::Body;
 
-/// What the server says of itself.
-#[derive(Clone, Debug, Default)]
-pub struct Documents {
-    pub issuer: String,
-    /// `/openid/v1/jwks`
-    pub jwks: Value,
-    pub openid: Value,
-    /// How clients reach us.
-    pub address: String,
-}
-
-impl Documents {
-    /// The port that clients reach us at.
-    pub fn port(&self) -> u16 {
-        let port = self.address.rsplit(':').next();
-        port.and_then(|it| it.parse().ok()).unwrap_or(6443)
-    }
-}
+pub use crate::discovery::documents::{Documents, version};
 
 pub async fn answer(
     api: &Arc<Api>,
@@ -88,7 +71,8 @@ async fn read(
     request: &NonResourceRequest<'_>,
     parts: &[&str],
 ) -> Option<Result<Response<Body>, Status>> {
-    let resources = |group, version| match discovery::resources(api, group, version) {
+    let resources = |group, version| match discovery::resources(&api.catalog.load(), group, version)
+    {
         Some(all) => Some(objects(request, &all)),
         None if api
             .catalog
@@ -101,7 +85,7 @@ async fn read(
         None => None,
     };
     match parts {
-        [""] => Some(objects(request, &discovery::paths(api))),
+        [""] => Some(objects(request, &discovery::paths(&api.catalog.load()))),
         ["version"] => Some(only(request, "application/json").map(|()| pretty(&version()))),
         ["metrics", rest @ ..] if api.settings.serve_metrics => {
             let registry = match rest {
@@ -113,11 +97,17 @@ async fn read(
             let text = telemetry::metrics::encode(registry, format);
             Some(Ok(respond::ok(format.content_type(), text)))
         }
-        ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),
+        ["api" | "apis"] => {
+            let (catalog, address) = (api.catalog.load_full(), &api.documents.address);
+            let groups = parts[0] == "apis";
+            Some(api.discovery.root(&catalog, address, request, groups))
+        }
         ["api", version] => resources("", version),
-        ["apis", group] => discovery::group(api, group).map(|it| objects(request, &it)),
+        ["apis", group] => {
+            discovery::group(&api.catalog.load(), group).map(|it| objects(request, &it))
+        }
         ["apis", group, version] => resources(group, version),
-        ["openapi", rest @ ..] => Some(openapi::answer(api, request, rest).await),
+        ["openapi", rest @ ..] => Some(openapi::answer(&api.openapi, request, rest).await),
         [".well-known", "openid-configuration"] => {
             Some(Ok(document(&api.documents.openid, "application/json")))
         }
@@ -155,30 +145,4 @@ fn document(value: &Value, content_type: &'static str) -> Response<Body> {
         HeaderValue::from_static("public, max-age=3600"),
     );
     response
-}
-
-pub fn version() -> Value {
-    json!({
-        "major": "1",
-        "minor": "37",
-        "emulationMajor": "1",
-        "emulationMinor": "37",
-        "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "36",
-        "gitVersion": "v1.37.0",
-        "gitCommit": "",
-        "gitTreeState": "",
-        "buildDate": "1970-01-01T00:00:00Z",
-        "goVersion": "",
-        "compiler": "rustc",
-        "platform": (format!("{}/{}", std::env::consts::OS, go_arch())),
-    })
-}
-
-fn go_arch() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }

@@ -7,4 +7,5 @@ pub(crate) mod clock;
 pub(crate) mod cpu_slots;
 pub(crate) mod digest;
 pub(crate) mod join;
+pub(crate) mod lifecycle;
 pub mod random;

@@ -215,7 +215,7 @@ impl Server {
             stopped.clone(),
         ));
         apiserver::informers::start(&api, learners);
-        apiserver::metrics::follow(&api);
+        apiserver::gauges::register(&api);
         apiserver::health::monitor(&api);
         let client = Local::new(
             api.clone(),

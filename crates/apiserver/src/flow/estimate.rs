@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
 use flowcontrol::{ListOptions, Nanos, ObjectStats, WatchId, WorkEstimate};
 
 use store::Store;
 
 use super::FlowControl;
 use super::level::Entry;
-use crate::catalog::Catalog;
+use crate::catalog::ServedCatalog;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 
 /// How large objects are is looked at anew after this long.
@@ -22,7 +21,7 @@ const ENOUGH_OBJECTS: usize = 10_000;
 /// What lists are made of: estimates look at how much that is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored<'a> {
-    pub(crate) catalog: &'a ArcSwap<Catalog>,
+    pub(crate) catalog: &'a ServedCatalog,
     pub(crate) store: &'a Store,
 }
 

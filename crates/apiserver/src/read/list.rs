@@ -11,7 +11,7 @@ use http::Response;
 use json::Object;
 use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
-use store::{Entry, Revision, Snapshot};
+use store::{Entry, Snapshot};
 use telemetry::trace;
 
 use self::share::Identity;
@@ -56,7 +56,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
         ));
     }
     let storage = traced::listing(&ask.resource);
-    let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
+    let snapshot = list_snapshot(api, &options, start.as_ref()).await?;
     traced::fresh(asked.is_empty());
     let exact = options.resource_version_match == Some(ResourceVersionMatch::Exact);
     trace::event(if exact || start.is_some() {
@@ -211,61 +211,37 @@ impl List {
     }
 }
 
-impl Api {
-    /// The state that a list is made of.
-    async fn list_snapshot(
-        &self,
-        options: &ListOptions,
-        start: Option<&Continue>,
-    ) -> Result<Snapshot, Status> {
-        if let Some(start) = start {
-            let Some(revision) = start.revision else {
-                return self.latest().await;
-            };
-            return match self.store.snapshot_at(revision).await {
-                Err(store::Error::Compacted { .. }) => {
-                    Err(start.too_old(self.store.latest().revision()))
-                }
-                other => other.map_err(|error| crate::state::failure::of_store(&error)),
-            };
-        }
-        let asked = object::asked_version(&options.resource_version).map_err(|status| {
-            Status::bad_request(format!("invalid resource version: {}", status.message))
-        })?;
-        match asked {
-            None => self.latest().await,
-            Some(0) => Ok(self.store.latest()),
-            // A page of a version is of just that version, unless asked for otherwise.
-            Some(revision)
-                if options.resource_version_match == Some(ResourceVersionMatch::Exact)
-                    || options.resource_version_match.is_none() && options.limit > 0 =>
-            {
-                let found = self.store.snapshot_at(revision).await;
-                found.map_err(|error| crate::state::failure::of_list(&error))
+/// The state that a list is made of.
+async fn list_snapshot(
+    api: &Api,
+    options: &ListOptions,
+    start: Option<&Continue>,
+) -> Result<Snapshot, Status> {
+    if let Some(start) = start {
+        let Some(revision) = start.revision else {
+            return api.latest().await;
+        };
+        return match api.store.snapshot_at(revision).await {
+            Err(store::Error::Compacted { .. }) => {
+                Err(start.too_old(api.store.latest().revision()))
             }
-            Some(revision) => self.not_older(revision).await,
-        }
+            other => other.map_err(|error| crate::state::failure::of_store(&error)),
+        };
     }
-
-    /// As new as the newest acknowledged write.
-    pub async fn latest(&self) -> Result<Snapshot, Status> {
-        let found = self.store.snapshot().await;
-        found.map_err(|error| crate::state::failure::of_store(&error))
-    }
-
-    /// At least as new as this revision.
-    pub async fn not_older(&self, revision: Revision) -> Result<Snapshot, Status> {
-        let latest = self.store.latest();
-        if latest.revision() >= revision {
-            return Ok(latest);
+    let asked = object::asked_version(&options.resource_version).map_err(|status| {
+        Status::bad_request(format!("invalid resource version: {}", status.message))
+    })?;
+    match asked {
+        None => api.latest().await,
+        Some(0) => Ok(api.store.latest()),
+        // A page of a version is of just that version, unless asked for otherwise.
+        Some(revision)
+            if options.resource_version_match == Some(ResourceVersionMatch::Exact)
+                || options.resource_version_match.is_none() && options.limit > 0 =>
+        {
+            let found = api.store.snapshot_at(revision).await;
+            found.map_err(|error| crate::state::failure::of_list(&error))
         }
-        let latest = self.latest().await?;
-        if latest.revision() >= revision {
-            return Ok(latest);
-        }
-        Err(crate::state::failure::too_large(
-            revision,
-            latest.revision(),
-        ))
+        Some(revision) => api.not_older(revision).await,
     }
 }

@@ -397,7 +397,7 @@ impl Watching {
         Self {
             deadline,
             wake_at,
-            stop: api.stop.clone(),
+            stop: api.lifecycle.stop(),
             waker: None,
             timer: Box::pin(sleep_until(wake_at)),
             stopping: Box::pin(ending(api, stream.resource.clone())),

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use apiserver::catalog::Resource;
-use apiserver::metadata_stream::Seen;
+use apiserver::metadata_stream::ObjectMetadata;
 use json::{Text, Value};
 use meta::object::OwnerReference;
 
@@ -78,12 +78,12 @@ impl Graph {
         all.filter(move |(_, node)| node.owners.iter().any(|it| it.id == id && it.blocks))
     }
 
-    /// Everything will be read again.
+    /// MetadataStream will be read again.
     pub(super) fn begin(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Everything has been read: what was not seen is gone, and so may be owners of what is left.
+    /// MetadataStream has been read: what was not seen is gone, and so may be owners of what is left.
     pub(super) fn synced(&mut self, tasks: &mut Vec<Task>) {
         let gone = self.nodes.iter().filter(|(_, it)| it.round != self.round);
         let gone: Vec<Id> = gone.map(|(id, _)| *id).collect();
@@ -96,7 +96,7 @@ impl Graph {
     }
 
     /// An object as it is now. True if its owners have to be looked at.
-    pub(super) fn put(&mut self, seen: &Seen, tasks: &mut Vec<Task>) -> bool {
+    pub(super) fn put(&mut self, seen: &ObjectMetadata, tasks: &mut Vec<Task>) -> bool {
         let has = |name: &str| seen.is_deleting && seen.finalizers.iter().any(|it| it == name);
         let (foreground, orphan) = (has(FOREGROUND), has(ORPHAN));
         let id = self.id(&seen.uid);

@@ -39,7 +39,7 @@ async fn run(api: Weak<Api>) {
         let Some(api) = api.upgrade() else {
             return;
         };
-        if *api.stop.borrow() {
+        if api.lifecycle.is_stopping() {
             return;
         }
         for ((name, check), state) in WATCHED.iter().zip(&mut states) {

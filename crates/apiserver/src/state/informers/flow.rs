@@ -58,7 +58,7 @@ async fn maintain(api: Weak<Api>, filter: Arc<FlowControl>) {
     loop {
         tokio::time::sleep(flow::SWEEP).await;
         match api.upgrade() {
-            Some(api) if !*api.stop.borrow() => {}
+            Some(api) if !api.lifecycle.is_stopping() => {}
             _ => return,
         }
         filter.sweep();

@@ -1,7 +1,9 @@
 //! Who sends a request, and whether they may: the bridge to the crate `auth`.
 //!
-//! **Belongs here:** authentication, authorization and the inflight limit of a request, before its verb runs.
+//! **Room.** Belongs here: what connections, headers and tokens say of a sender, and how refusals read. Decisions are the
+//! crate's. **May use:** `observe`, `transport`, `runtime`.
 
 pub mod authenticate;
-pub(crate) mod gate;
+pub(crate) mod authorize;
+pub(crate) mod impersonate;
 pub mod used_tokens;

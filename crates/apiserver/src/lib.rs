@@ -4,8 +4,8 @@
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 //!
 //! The modules below are rooms: one purpose each. Their first lines say what belongs there and which rooms they may use.
-//! From the bottom up: `runtime`, `transport`, `catalog`, `request`, `flow`, `observe`, `discovery`, `access`, `state`,
-//! `read`, `write`, `subresources`, `nonresource`, `pipeline`, `server`.
+//! From the bottom up: `runtime`, `instruments`, `transport`, `request`, `catalog`, `flow`, `handler`, `observe`,
+//! `discovery`, `access`, `state`, `read`, `write`, `subresources`, `nonresource`, `pipeline`, `server`.
 
 mod access;
 pub mod catalog;

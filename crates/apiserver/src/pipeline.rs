@@ -3,6 +3,7 @@
 //! **Room.** The order of the filters of a request, the choice of its verb, and calls from inside the process. Uses all
 //! rooms but `server`.
 
+pub(crate) mod gate;
 pub mod local;
 pub(crate) mod verbs;
 
@@ -18,7 +19,6 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use meta::Status;
 
-use crate::access::gate;
 use crate::catalog::Resource;
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
@@ -44,262 +44,259 @@ const OWN_DEADLINE: Duration = Duration::from_secs(60);
 /// For a response that says that the request took too long.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-impl Api {
-    pub async fn answer(self: &Arc<Self>, caller: &Caller, request: Request<Incoming>) -> Answer {
-        let (parts, body) = request.into_parts();
-        self.respond(caller, parts, RequestBody::Incoming(body))
-            .await
-    }
+/// Answers a request that came over a connection.
+pub async fn answer(api: &Arc<Api>, caller: &Caller, request: Request<Incoming>) -> Answer {
+    let (parts, body) = request.into_parts();
+    respond_to(api, caller, parts, RequestBody::Incoming(body)).await
+}
 
-    pub async fn handle(
-        self: &Arc<Self>,
-        caller: &Caller,
-        parts: Parts,
-        body: RequestBody,
-    ) -> Response<Body> {
-        self.respond(caller, parts, body).await.response
-    }
+/// The same for a request from inside the process.
+pub async fn handle(
+    api: &Arc<Api>,
+    caller: &Caller,
+    parts: Parts,
+    body: RequestBody,
+) -> Response<Body> {
+    respond_to(api, caller, parts, body).await.response
+}
 
-    async fn respond(self: &Arc<Self>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
-        let mut tally = Tally::start();
-        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
-        let log = self.settings.request_log.filter(|it| (it.enabled)());
-        let mut noted = log.map(Noted::new);
-        let mut trace = self.tracer.request();
-        let query = Query::parse(parts.uri.query());
-        let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
-        let answered = {
-            let asked = (&query, &info);
-            let run = self.run(caller, &parts, asked, body, noted.as_mut(), &mut tally);
-            let mut run = pin!(run);
-            poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
-        };
-        let mut response = match answered {
-            Ok(response) => response,
-            Err(status) => respond::failed(&status, &parts.headers, &query),
-        };
-        let id = parts.headers.get(AUDIT_ID).cloned();
-        let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = &mut id {
-            once(id);
-            response.headers_mut().insert(AUDIT_ID, id.clone());
-        }
-        if let Some(mut timing) = traced::server_timing(&trace) {
-            once(&mut timing);
-            response.headers_mut().insert(SERVER_TIMING, timing);
-        }
-        if let Some(entry) = &tally.flow {
-            entry.tell(response.headers_mut());
-        }
-        gzip::negotiate(&parts.headers, &mut response);
-        if parts.method == Method::HEAD {
-            *response.body_mut() = Body::empty();
-        }
-        if let Some(noted) = noted {
-            noted.tell(caller, &parts, &response, &tally, trace.ids());
-        }
-        let mut terms = tally.terms();
-        if response.status() == StatusCode::GATEWAY_TIMEOUT {
-            // It begins when its time is over.
-            terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
-        }
-        tally.end(&mut response, trace.ids());
-        trace.finish(|| {
-            let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
-            RequestFacts::new(caller, &parts, (&query, info), &response, id.as_ref())
-        });
-        if terms.deadline.is_some() && delivery::is_large(response.body()) {
-            terms.request = Some(Box::new(Described::new(&parts, id.as_ref())));
-        }
-        Answer { response, terms }
+async fn respond_to(api: &Arc<Api>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
+    let mut tally = Tally::start();
+    tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+    let log = api.settings.request_log.filter(|it| (it.enabled)());
+    let mut noted = log.map(Noted::new);
+    let mut trace = api.tracer.request();
+    let query = Query::parse(parts.uri.query());
+    let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
+    let answered = {
+        let asked = (&query, &info);
+        let run = run(api, caller, &parts, asked, body, noted.as_mut(), &mut tally);
+        let mut run = pin!(run);
+        poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
+    };
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(status) => respond::failed(&status, &parts.headers, &query),
+    };
+    let id = parts.headers.get(AUDIT_ID).cloned();
+    let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
+    if let Some(id) = &mut id {
+        once(id);
+        response.headers_mut().insert(AUDIT_ID, id.clone());
     }
+    if let Some(mut timing) = traced::server_timing(&trace) {
+        once(&mut timing);
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
+    if let Some(entry) = &tally.flow {
+        entry.tell(response.headers_mut());
+    }
+    gzip::negotiate(&parts.headers, &mut response);
+    if parts.method == Method::HEAD {
+        *response.body_mut() = Body::empty();
+    }
+    if let Some(noted) = noted {
+        noted.tell(caller, &parts, &response, &tally, trace.ids());
+    }
+    let mut terms = tally.terms();
+    if response.status() == StatusCode::GATEWAY_TIMEOUT {
+        // It begins when its time is over.
+        terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
+    }
+    tally.end(&mut response, trace.ids());
+    trace.finish(|| {
+        let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
+        RequestFacts::new(caller, &parts, (&query, info), &response, id.as_ref())
+    });
+    if terms.deadline.is_some() && delivery::is_large(response.body()) {
+        terms.request = Some(Box::new(Described::new(&parts, id.as_ref())));
+    }
+    Answer { response, terms }
+}
 
-    async fn run(
-        self: &Arc<Self>,
-        caller: &Caller,
-        parts: &Parts,
-        (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
-        body: RequestBody,
-        mut noted: Option<&mut Noted>,
-        tally: &mut Tally,
-    ) -> Result<Response<Body>, Status> {
-        let info = info.as_ref();
-        let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
-        let most = deadline(query, info, self.longest(caller))?;
-        tally.deadline = most.map(|it| Instant::now() + it);
-        let known = self.who(caller, &parts.headers, tally).await;
-        let sender = known.as_deref().ok();
-        // Nobody waits for what a watch within the process sends: it would only fill a collector.
-        let is_watch = info
-            .resource
-            .as_ref()
-            .is_some_and(|it| it.verb == Verb::Watch);
-        let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-        let is_told = self.tracer.is_on() && !is_quiet;
-        let started = is_told.then(|| tally.started.tick());
-        traced::begin(&self.tracer, &parts.headers, sender, started);
-        let user = known?;
-        if let Some(noted) = &mut noted {
-            noted.sender(&user, info);
-        }
-        // Nothing is audited here, as with an upstream that has no policy for it.
-        let _audit = traced::station("audit");
-        // As Kubernetes 1.37 calls it, whoever may be impersonated.
-        let _impersonation = traced::station("constrainedimpersonation");
-        let method = lowercase(&parts.method);
-        let sender = attributes(&user, &method, info, query);
-        let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
-            Ok(Some(other)) => {
-                if let Some(noted) = &mut noted {
-                    noted.impersonated = Some(other.name.clone());
-                }
-                Arc::new(other)
+async fn run(
+    api: &Arc<Api>,
+    caller: &Caller,
+    parts: &Parts,
+    (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
+    body: RequestBody,
+    mut noted: Option<&mut Noted>,
+    tally: &mut Tally,
+) -> Result<Response<Body>, Status> {
+    let info = info.as_ref();
+    let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
+    let most = deadline(query, info, longest(api, caller))?;
+    tally.deadline = most.map(|it| Instant::now() + it);
+    let known = gate::authenticate(api, caller, &parts.headers, tally).await;
+    let sender = known.as_deref().ok();
+    // Nobody waits for what a watch within the process sends: it would only fill a collector.
+    let is_watch = info
+        .resource
+        .as_ref()
+        .is_some_and(|it| it.verb == Verb::Watch);
+    let is_quiet = is_watch && matches!(caller, Caller::Local(_));
+    let is_told = api.tracer.is_on() && !is_quiet;
+    let started = is_told.then(|| tally.started.tick());
+    traced::begin(&api.tracer, &parts.headers, sender, started);
+    let user = known?;
+    if let Some(noted) = &mut noted {
+        noted.sender(&user, info);
+    }
+    // Nothing is audited here, as with an upstream that has no policy for it.
+    let _audit = traced::station("audit");
+    // As Kubernetes 1.37 calls it, whoever may be impersonated.
+    let _impersonation = traced::station("constrainedimpersonation");
+    let method = lowercase(&parts.method);
+    let sender = attributes(&user, &method, info, query);
+    let user = match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
+        Ok(Some(other)) => {
+            if let Some(noted) = &mut noted {
+                noted.impersonated = Some(other.name.clone());
             }
-            Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
-        };
-        tally.user = Some(user.clone());
-        self.metrics.access.impersonated(tally.lap());
-        self.check_unread(caller, &user, info.path)?;
-        let asked = attributes(&user, &method, info, query);
-        let _limit = traced::station("priorityandfairness");
-        let request = (parts, info, query);
-        let most = most.unwrap_or_else(|| self.longest(caller));
-        let seat = match self
-            .admit(caller, &asked, &user, request, most, tally)
-            .await
-        {
+            Arc::new(other)
+        }
+        Ok(None) => user,
+        Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
+    };
+    tally.user = Some(user.clone());
+    api.metrics.access.impersonated(tally.lap());
+    check_unread(api, caller, &user, info.path)?;
+    let asked = attributes(&user, &method, info, query);
+    let _limit = traced::station("priorityandfairness");
+    let request = (parts, info, query);
+    let most = most.unwrap_or_else(|| longest(api, caller));
+    let seat =
+        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, tally).await {
             Ok(seat) => seat,
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
-        self.metrics.access.placed(tally.lap());
-        tally.seated();
-        let _authorization = traced::station("authorization");
-        if let Err(status) = self.allow_request(asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers, query));
+    api.metrics.access.placed(tally.lap());
+    tally.seated();
+    let _authorization = traced::station("authorization");
+    if let Err(status) = gate::authorize(api, asked, tally).await {
+        return Ok(forbidden(&status, &parts.headers, query));
+    }
+    let Some(resource) = &info.resource else {
+        if debug_flags::is_path(info.path) {
+            drop(seat); // Its body may take its time.
+            return Ok(debug_flags::answer(&parts.method, info.path, body).await);
         }
-        let Some(resource) = &info.resource else {
-            if debug_flags::is_path(info.path) {
-                drop(seat); // Its body may take its time.
-                return Ok(debug_flags::answer(&parts.method, info.path, body).await);
-            }
-            let ask = NonResourceRequest {
-                user: &user,
-                path: info.path,
-                query,
-                headers: &parts.headers,
-                method: &parts.method,
-            };
-            tally.series = self.metrics.requests.path(&ask);
-            let answered = Box::pin(in_time(tally.deadline, nonresource::answer(self, &ask))).await;
-            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
-        };
-        if info.path.starts_with("//") {
-            // Authorized as what it reads like, and then nobody's, as upstream.
-            return Ok(respond::page_not_found());
-        }
-        // A change must not be judged by a state that is older than what other servers have answered.
-        if !matches!(parts.method, Method::GET | Method::HEAD) {
-            self.latest().await?;
-        }
-        let Some(found) = self.served(resource).await else {
-            return Ok(self.not_served(&resource.group, &parts.headers, query));
-        };
-        let warnings = Warnings::default();
-        if found.custom.is_some() || resource.subresource.is_empty() {
-            let deprecation = deprecation(&found);
-            tally.deprecated = deprecation.is_some();
-            warnings.add(deprecation);
-        }
-        let ask = RequestContext {
+        let ask = NonResourceRequest {
             user: &user,
-            info: resource,
-            resource: found,
+            path: info.path,
             query,
             headers: &parts.headers,
             method: &parts.method,
-            warnings: &warnings,
-            deadline: tally.deadline,
-            seat: &seat,
-            limiter: &self.limiter,
         };
-        Ok(self.act(&ask, body, tally).await)
+        tally.series = api.metrics.requests.path(&ask);
+        let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
+        return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
+    };
+    if info.path.starts_with("//") {
+        // Authorized as what it reads like, and then nobody's, as upstream.
+        return Ok(respond::page_not_found());
     }
+    // A change must not be judged by a state that is older than what other servers have answered.
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        api.latest().await?;
+    }
+    let Some(found) = served(api, resource).await else {
+        return Ok(not_served(api, &resource.group, &parts.headers, query));
+    };
+    let warnings = Warnings::default();
+    if found.custom.is_some() || resource.subresource.is_empty() {
+        let deprecation = deprecation(&found);
+        tally.deprecated = deprecation.is_some();
+        warnings.add(deprecation);
+    }
+    let ask = RequestContext {
+        user: &user,
+        info: resource,
+        resource: found,
+        query,
+        headers: &parts.headers,
+        method: &parts.method,
+        warnings: &warnings,
+        deadline: tally.deadline,
+        seat: &seat,
+        limiter: &api.limiter,
+    };
+    Ok(act(api, &ask, body, tally).await)
+}
 
-    /// Custom groups know only what they serve.
-    fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
-        let catalog = self.catalog.load();
-        if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
-            return respond::page_not_found();
-        }
-        respond::refused(&respond::no_resource(), headers, query)
+/// Custom groups know only what they serve.
+fn not_served(api: &Api, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    let catalog = api.catalog.load();
+    if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
+        return respond::page_not_found();
     }
+    respond::refused(&respond::no_resource(), headers, query)
+}
 
-    /// What a request may take.
-    fn longest(&self, caller: &Caller) -> Duration {
-        match caller {
-            Caller::Remote { .. } => self.settings.request_timeout,
-            Caller::Local(_) => OWN_DEADLINE,
-        }
+/// What a request may take.
+fn longest(api: &Api, caller: &Caller) -> Duration {
+    match caller {
+        Caller::Remote { .. } => api.settings.request_timeout,
+        Caller::Local(_) => OWN_DEADLINE,
     }
+}
 
-    /// Has the verb answer, within its time.
-    async fn act(
-        self: &Arc<Self>,
-        ask: &RequestContext<'_>,
-        body: RequestBody,
-        tally: &mut Tally,
-    ) -> Response<Body> {
-        tally.series = self.metrics.requests.resource(ask);
-        if tally.deprecated && tally.series.is_some() {
-            self.metrics.requests.deprecated(ask);
-        }
-        let work = pin!(verbs::answer(self, ask, body));
-        let work = Offload::new(&self.cpu_slots, work);
-        let mut response = match ask.deadline {
-            None => work.await,
-            Some(deadline) => {
-                let answered = tokio::time::timeout_at(deadline.into(), work);
-                answered.await.unwrap_or_else(|_| {
-                    self.metrics.requests.timed_out(ask);
-                    respond::failed(&timed_out(), ask.headers, ask.query)
-                })
-            }
-        };
-        ask.seat.follow(self.limiter.flow(), response.body_mut());
-        let warnings = ask.warnings.take();
-        tally.waited = ask.warnings.waited() + tally.queued;
-        let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
-        if !is_handled {
-            tally.series = None;
-        }
-        if is_handled || ask.resource.custom.is_some() {
-            respond::warn(&mut response, &warnings);
-        }
-        response
+/// Has the verb answer, within its time.
+async fn act(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+    body: RequestBody,
+    tally: &mut Tally,
+) -> Response<Body> {
+    tally.series = api.metrics.requests.resource(ask);
+    if tally.deprecated && tally.series.is_some() {
+        api.metrics.requests.deprecated(ask);
     }
+    let work = pin!(verbs::answer(api, ask, body));
+    let work = Offload::new(&api.cpu_slots, work);
+    let mut response = match ask.deadline {
+        None => work.await,
+        Some(deadline) => {
+            let answered = tokio::time::timeout_at(deadline.into(), work);
+            answered.await.unwrap_or_else(|_| {
+                api.metrics.requests.timed_out(ask);
+                respond::failed(&timed_out(), ask.headers, ask.query)
+            })
+        }
+    };
+    ask.seat.follow(api.limiter.flow(), response.body_mut());
+    let warnings = ask.warnings.take();
+    tally.waited = ask.warnings.waited() + tally.queued;
+    let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
+    if !is_handled {
+        tally.series = None;
+    }
+    if is_handled || ask.resource.custom.is_some() {
+        respond::warn(&mut response, &warnings);
+    }
+    response
+}
 
-    /// Refuses who has asked for much and read little of it.
-    fn check_unread(&self, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
-        match caller {
-            Caller::Remote { memory, .. } if !is_probe(path) => self.unread.check(memory, user),
-            _ => Ok(()),
-        }
+/// Refuses who has asked for much and read little of it.
+fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
+    match caller {
+        Caller::Remote { memory, .. } if !is_probe(path) => api.unread.check(memory, user),
+        _ => Ok(()),
     }
+}
 
-    /// The row of a resource. One that is not known may be so new that it is not learned yet.
-    async fn served(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
-        let find = || {
-            let catalog = self.catalog.load();
-            let found = catalog.get(&asked.group, &asked.version, &asked.resource);
-            found.cloned()
-        };
-        if let Some(found) = find() {
-            return Some(found);
-        }
-        self.learn().await.ok()?;
-        find()
+/// The row of a resource. One that is not known may be so new that it is not learned yet.
+async fn served(api: &Api, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
+    let find = || {
+        let catalog = api.catalog.load();
+        let found = catalog.get(&asked.group, &asked.version, &asked.resource);
+        found.cloned()
+    };
+    if let Some(found) = find() {
+        return Some(found);
     }
+    api.learn().await.ok()?;
+    find()
 }
 
 /// Health checks are answered however busy the server is.

@@ -22,6 +22,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::pipeline;
 use crate::runtime::random;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -202,9 +203,9 @@ async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) 
         return refusal.into();
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
-        return api.answer(&caller, request).await;
+        return pipeline::answer(&api, &caller, request).await;
     }
-    let write = tokio::spawn(async move { api.answer(&caller, request).await });
+    let write = tokio::spawn(async move { pipeline::answer(&api, &caller, request).await });
     write.await.unwrap_or_else(|_| {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;

@@ -3,6 +3,7 @@
 //! **Room.** Belongs here: what lives as long as the server, and access to the store that is not one verb's own. **May
 //! use:** all rooms below.
 
+mod authorize;
 pub mod compact;
 pub(crate) mod failure;
 pub mod gauges;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use admission::Chain;
 use auth::impersonation::LastModes;
 use auth::serviceaccount::Issuer;
-use auth::{Authorizer, Rbac, x509};
+use auth::{Authorizer, Rbac};
 use store::{LeaseId, Store};
 use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
@@ -37,7 +38,7 @@ use crate::handler::encoded::Encoded;
 use crate::observe::metrics::Metrics;
 use crate::runtime::cpu_slots::CpuSlots;
 use crate::runtime::lifecycle::Lifecycle;
-use crate::runtime::{clock, random};
+use crate::runtime::random;
 use crate::transport::caller::{Caller, Peer};
 use crate::transport::unread::{ConnectionMemory, Unread};
 use informers::Followers;
@@ -151,22 +152,8 @@ impl Api {
 
     /// What is known of a connection before its first request.
     pub fn caller(&self, peer: Peer) -> Caller {
-        let clients = self.authentication.clients.as_ref();
-        let trusted = clients.is_some_and(|it| it.trusts(&peer.certificates));
-        let known = peer.certificates.first().filter(|_| trusted);
-        let known = known.and_then(|certificate| {
-            let mut user = x509::user(certificate, clock::unix()).ok()??;
-            user.add_authenticated();
-            Some((Arc::new(user), x509::validity(certificate)?))
-        });
-        let proxies = self.authentication.proxies.as_ref();
-        Caller::Remote {
-            proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
-            memory: Arc::new(ConnectionMemory::new(self.unread.clone())),
-            peer,
-            trusted,
-            known,
-        }
+        let memory = Arc::new(ConnectionMemory::new(self.unread.clone()));
+        self.authentication.caller(peer, memory)
     }
 
     /// Comes back when the server is told to stop.

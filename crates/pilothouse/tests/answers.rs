@@ -206,9 +206,8 @@ async fn answer(
     let (parts, ()) = request.body(()).expect("a request").into_parts();
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let api = server.local().api().clone();
-    let response = api
-        .handle(&caller, parts, RequestBody::Bytes(bytes.into()))
-        .await;
+    let response =
+        apiserver::pipeline::handle(&api, &caller, parts, RequestBody::Bytes(bytes.into())).await;
     let code = response.status().as_u16();
     let warnings = response.headers().get_all("warning").iter();
     let warnings = warnings.map(|it| it.to_str().expect("text").to_owned());

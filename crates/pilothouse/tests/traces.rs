@@ -96,7 +96,7 @@ async fn ask(
         body => json::to_vec(body),
     };
     let body = RequestBody::Bytes(body.into());
-    world.server.api.handle(caller, parts, body).await
+    apiserver::pipeline::handle(&world.server.api, caller, parts, body).await
 }
 
 async fn text(response: Response<apiserver::body::Body>) -> String {

@@ -164,7 +164,7 @@ impl Fixture {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let body = RequestBody::Bytes(body.into());
-        let response = self.api.handle(caller, parts, body).await;
+        let response = apiserver::pipeline::handle(&self.api, caller, parts, body).await;
         let (parts, body) = response.into_parts();
         let Ok(body) = body.collect().await;
         Answer {

@@ -78,12 +78,12 @@ impl Graph {
         all.filter(move |(_, node)| node.owners.iter().any(|it| it.id == id && it.blocks))
     }
 
-    /// MetadataStream will be read again.
+    /// Everything will be read again.
     pub(super) fn begin(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// MetadataStream has been read: what was not seen is gone, and so may be owners of what is left.
+    /// Everything has been read: what was not seen is gone, and so may be owners of what is left.
     pub(super) fn synced(&mut self, tasks: &mut Vec<Task>) {
         let gone = self.nodes.iter().filter(|(_, it)| it.round != self.round);
         let gone: Vec<Id> = gone.map(|(id, _)| *id).collect();

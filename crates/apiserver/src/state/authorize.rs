@@ -1,0 +1,23 @@
+//! Authorization by what the server has learned.
+
+use auth::{Attributes, Decision};
+use meta::Status;
+
+use crate::access::authorize::judged;
+use crate::state::Api;
+
+impl Api {
+    /// Errs with the refusal that upstream would send.
+    pub async fn allow(&self, attributes: Attributes<'_>) -> Result<(), Status> {
+        judged(&attributes, &self.authorize(attributes).await)
+    }
+
+    /// Asks again before it says no: the right may be so new that it is not learned yet.
+    pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
+        let decision = self.authorizer.authorize(attributes).await;
+        if decision.allowed() || self.learn().await.is_err() {
+            return decision;
+        }
+        self.authorizer.authorize(attributes).await
+    }
+}

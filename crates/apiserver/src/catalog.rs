@@ -2,8 +2,9 @@
 //!
 //! A catalog is never changed: a new one takes its place.
 //!
-//! **Room.** Kinds, built-in and custom: their rows, schemas, versions, and conversion between versions and stored
-//! bytes. **May use:** `runtime`.
+//! **Belongs here:** kinds, built-in and custom: rows, schemas, versions, defaults, metadata of objects, and
+//! conversion between versions and stored bytes.
+//! **May use:** `instruments`, `runtime`.
 
 pub(crate) mod canonical;
 pub(crate) mod convert;

@@ -1,6 +1,7 @@
 //! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
 //!
-//! **Room.** Documents made from the catalog: discovery and `OpenAPI`, each with its cache.
+//! **Belongs here:** documents made from the catalog, discovery and `OpenAPI`, each with its cache.
+//! **May use:** `catalog`, `handler`, `request`, `runtime`, `transport`.
 
 pub(crate) mod documents;
 pub(crate) mod openapi;

@@ -1,7 +1,8 @@
 //! Hot path. API Priority and Fairness: which priority level a request belongs to, a seat there or a place in a queue for
 //! one, and the way back. The rules are in the crate `flowcontrol`; here are locks, tasks and the clock.
 //!
-//! **Room.** Limits on how many requests are served at a time. **May use:** `request`, `catalog`, `transport`, `runtime`.
+//! **Belongs here:** limits on how many requests are served at a time.
+//! **May use:** `catalog`, `instruments`, `request`, `runtime`, `transport`.
 
 mod debug;
 mod estimate;

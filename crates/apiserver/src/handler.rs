@@ -1,8 +1,8 @@
 //! What every handler uses: the context of its request, the body that it decodes, the object that it renders, the
 //! response.
 //!
-//! **Room.** Belongs here: the way between a resource's objects and a client's bytes, whatever the verb. **May use:**
-//! `flow`, `catalog`, `request`, `transport`, `runtime`.
+//! **Belongs here:** the way between the objects of a resource and the bytes of a client, whatever the verb.
+//! **May use:** `catalog`, `flow`, `request`, `runtime`, `transport`.
 
 pub(crate) mod context;
 pub(crate) mod decode;

@@ -1,6 +1,7 @@
 //! Everything that is not a resource: discovery, versions, health, and who we are.
 //!
-//! **Room.** Paths that are no resources, on top of `discovery` and `state`.
+//! **Belongs here:** paths that are no resources.
+//! **May use:** `catalog`, `discovery`, `flow`, `handler`, `observe`, `request`, `runtime`, `state`, `transport`.
 
 pub(crate) mod debug_flags;
 pub(crate) mod debug_traces;

@@ -1,7 +1,9 @@
 //! One request from end to end, top-down.
 //!
-//! **Room.** The order of the filters of a request, the choice of its verb, and calls from inside the process. Uses all
-//! rooms but `server`.
+//! **Belongs here:** the filters of a request in their order, the choice of its verb, and calls from inside the
+//! process.
+//! **May use:** `access`, `catalog`, `flow`, `handler`, `nonresource`, `observe`, `read`, `request`, `runtime`,
+//! `state`, `subresources`, `transport`, `write`.
 
 pub(crate) mod gate;
 pub mod local;

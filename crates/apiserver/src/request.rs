@@ -1,8 +1,8 @@
 //! What a request asks for, read from its path once. There is no route table: paths are regular, and custom resources
 //! arrive at run time.
 //!
-//! **Room.** What the head of a request says: its path, its query, the formats that the client takes. **May use:**
-//! `transport`.
+//! **Belongs here:** what the head of a request says: its path, its query, the formats that the client takes.
+//! **May use:** `transport`.
 
 pub(crate) mod negotiate;
 mod nonresource;

@@ -1,6 +1,7 @@
 //! What the process gives to all parts of the server: the clock, random numbers, hashes, and threads for long work.
 //!
-//! **Belongs here:** small functions without Kubernetes in them. **May use:** no other room.
+//! **Belongs here:** what knows nothing of Kubernetes or HTTP.
+//! **May use:** no other room.
 
 pub(crate) mod blocking;
 pub(crate) mod clock;

@@ -1,6 +1,7 @@
 //! Connections: accept, TLS, HTTP, and an end that loses nothing.
 //!
-//! **Room.** Listeners: the API, metrics on a port of their own, and the port for spans. The top: uses all rooms.
+//! **Belongs here:** listeners: the API, metrics on a port of their own, and the port for spans.
+//! **May use:** `observe`, `pipeline`, `runtime`, `state`, `transport`.
 
 pub mod receiver;
 pub mod scrape;

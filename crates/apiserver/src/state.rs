@@ -1,7 +1,7 @@
 //! The state of one server: [`Api`], its settings, access to the store, informers and leases.
 //!
-//! **Room.** Belongs here: what lives as long as the server, and access to the store that is not one verb's own. **May
-//! use:** all rooms below.
+//! **Belongs here:** what lives as long as the server, and access to the store that is not one verb's own.
+//! **May use:** `access`, `catalog`, `discovery`, `flow`, `handler`, `instruments`, `observe`, `runtime`, `transport`.
 
 mod authorize;
 pub mod compact;

@@ -1,6 +1,7 @@
 //! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
 //!
-//! **Room.** Subresources and kinds that are not stored, on top of `read` and `write`.
+//! **Belongs here:** subresources, and kinds that are not stored.
+//! **May use:** `catalog`, `handler`, `observe`, `read`, `request`, `runtime`, `state`, `transport`, `write`.
 
 mod actions;
 mod eviction;

@@ -3,8 +3,10 @@
 //! live object, change, default, managed fields, mutate admission, prepare, validate, validate admission, canonical
 //! bytes, store.
 //!
-//! **Room.** Create, update, patch, apply and delete, and the parts of a write: strategies of kinds, managed fields,
-//! allocation, escalation checks.
+//! **Belongs here:** create, update, patch, apply and delete, and the steps of a write: strategies of kinds, managed
+//! fields, allocation, escalation checks.
+//! **May use:** `catalog`, `flow`, `handler`, `instruments`, `observe`, `read`, `request`, `runtime`, `state`,
+//! `transport`.
 
 pub mod allocate;
 pub(crate) mod body;

@@ -150,8 +150,35 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<(), String> {
         read(&source, &source, &mut files)?;
         problems.extend(wrong(name, rooms, &files));
         problems.extend(untold(name, rooms, &super::read("ARCHITECTURE.md")?));
+        problems.extend(undocumented(name, rooms, &files));
     }
     Ok(())
+}
+
+/// Rooms whose module does not say what belongs there, or says another list of rooms than the table here.
+fn undocumented(name: &str, rooms: Rooms, files: &BTreeMap<String, String>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (room, may_use) in rooms.iter().filter(|(room, _)| !TESTS.contains(room)) {
+        let text = files.get(&format!("{room}.rs")).map_or("", |it| it);
+        let lines = text.lines().map_while(|it| it.strip_prefix("//!"));
+        let lines: Vec<&str> = lines.map(str::trim).collect();
+        let doc = lines.join(" ");
+        let names = names(may_use, "no other room");
+        if !doc.contains("**Belongs here:**") || !doc.ends_with(&format!("**May use:** {names}.")) {
+            problems.push(format!(
+                "crates/{name}/src/{room}.rs must begin with what belongs there, and end its first lines with **May use:** {names}."
+            ));
+        }
+    }
+    problems
+}
+
+fn names(rooms: &[&str], none: &str) -> String {
+    if rooms.is_empty() {
+        return none.to_owned();
+    }
+    let names: Vec<String> = rooms.iter().map(|it| format!("`{it}`")).collect();
+    names.join(", ")
 }
 
 /// Rows of the map that are missing, or that say something else than the table here.
@@ -161,11 +188,7 @@ fn untold(name: &str, rooms: Rooms, map: &str) -> Vec<String> {
     let section = section.split("\n## ").next().unwrap_or_default();
     let mut problems = Vec::new();
     for (room, may_use) in rooms.iter().filter(|(room, _)| !TESTS.contains(room)) {
-        let names: Vec<String> = may_use.iter().map(|it| format!("`{it}`")).collect();
-        let names = match names.as_slice() {
-            [] => "-".to_owned(),
-            names => names.join(", "),
-        };
+        let names = names(may_use, "-");
         let begin = format!("| `{room}` | ");
         let row = section.lines().find(|it| it.starts_with(&begin));
         if row.is_none_or(|it| !it.ends_with(&format!(" | {names} |"))) {
@@ -305,6 +328,26 @@ use super::high::Local;
         assert_eq!(untold("example", TWO, map), Vec::<String>::new());
         let map = "## The rooms of `example`\n| `low` | text | `high` |\n## Next\n| `high` | text | `low` |\n";
         assert_eq!(untold("example", TWO, map).len(), 2);
+    }
+
+    #[test]
+    fn a_room_says_what_it_is_for() {
+        let files = |high: &str| {
+            let low = "//! Low.\n//!\n//! **Belongs here:** little. **May use:** no other room.\n";
+            let files = [("low.rs", low), ("high.rs", high)];
+            let files = files.map(|(path, text)| (path.to_owned(), text.to_owned()));
+            BTreeMap::from(files)
+        };
+        let good =
+            files("//! **Belongs here:** much.\n//! **May\n//! use:** `low`.\n\nmod other;\n");
+        assert_eq!(undocumented("example", TWO, &good), Vec::<String>::new());
+        for bad in [
+            "",
+            "//! **Belongs here:** much.\n",
+            "//! **May use:** `low`.\n",
+        ] {
+            assert_eq!(undocumented("example", TWO, &files(bad)).len(), 1, "{bad}");
+        }
     }
 
     #[test]

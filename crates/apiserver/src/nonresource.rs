@@ -46,7 +46,7 @@ pub async fn answer(
         return debug_traces::answer(api, request, rest).await;
     }
     if let ["debug", "api_priority_and_fairness", name] = parts.as_slice()
-        && let Some(flow) = api.limiter.flow()
+        && let Some(flow) = api.limiter().flow()
         && !path.ends_with('/')
     {
         let found = flow::dump(flow, request.query, name);
@@ -72,26 +72,26 @@ async fn read(
     request: &NonResourceRequest<'_>,
     parts: &[&str],
 ) -> Option<Result<Response<Body>, Status>> {
-    let resources = |group, version| match discovery::resources(&api.catalog.load(), group, version)
-    {
-        Some(all) => Some(objects(request, &all)),
-        None if api
-            .catalog
-            .load()
-            .group(group)
-            .is_some_and(Group::is_builtin) =>
-        {
-            Some(Err(no_resource()))
-        }
-        None => None,
-    };
+    let resources =
+        |group, version| match discovery::resources(&api.catalog().load(), group, version) {
+            Some(all) => Some(objects(request, &all)),
+            None if api
+                .catalog()
+                .load()
+                .group(group)
+                .is_some_and(Group::is_builtin) =>
+            {
+                Some(Err(no_resource()))
+            }
+            None => None,
+        };
     match parts {
-        [""] => Some(objects(request, &discovery::paths(&api.catalog.load()))),
+        [""] => Some(objects(request, &discovery::paths(&api.catalog().load()))),
         ["version"] => Some(only(request, "application/json").map(|()| pretty(&version()))),
-        ["metrics", rest @ ..] if api.settings.serve_metrics => {
+        ["metrics", rest @ ..] if api.settings().serve_metrics => {
             let registry = match rest {
-                [] => &api.metrics.registry,
-                ["slis"] => &api.metrics.slis,
+                [] => &api.metrics().registry,
+                ["slis"] => &api.metrics().slis,
                 _ => return None,
             };
             let format = telemetry::metrics::Format::accepted(request.accepts());
@@ -99,22 +99,22 @@ async fn read(
             Some(Ok(respond::ok(format.content_type(), text)))
         }
         ["api" | "apis"] => {
-            let (catalog, address) = (api.catalog.load_full(), &api.documents.address);
+            let (catalog, address) = (api.catalog().load_full(), &api.documents().address);
             let groups = parts[0] == "apis";
-            Some(api.discovery.root(&catalog, address, request, groups))
+            Some(api.discovery().root(&catalog, address, request, groups))
         }
         ["api", version] => resources("", version),
         ["apis", group] => {
-            discovery::group(&api.catalog.load(), group).map(|it| objects(request, &it))
+            discovery::group(&api.catalog().load(), group).map(|it| objects(request, &it))
         }
         ["apis", group, version] => resources(group, version),
-        ["openapi", rest @ ..] => Some(openapi::answer(&api.openapi, request, rest).await),
+        ["openapi", rest @ ..] => Some(openapi::answer(api.openapi(), request, rest).await),
         [".well-known", "openid-configuration"] => {
-            Some(Ok(document(&api.documents.openid, "application/json")))
+            Some(Ok(document(&api.documents().openid, "application/json")))
         }
         ["openid", "v1", "jwks"] => {
             let media = "application/jwk-set+json";
-            Some(only(request, media).map(|()| document(&api.documents.jwks, media)))
+            Some(only(request, media).map(|()| document(&api.documents().jwks, media)))
         }
         _ => None,
     }

@@ -65,9 +65,9 @@ pub async fn handle(
 async fn respond_to(api: &Arc<Api>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
     let mut tally = Tally::start();
     tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
-    let log = api.settings.request_log.filter(|it| (it.enabled)());
+    let log = api.settings().request_log.filter(|it| (it.enabled)());
     let mut noted = log.map(Noted::new);
-    let mut trace = api.tracer.request();
+    let mut trace = api.tracer().request();
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
     let answered = {
@@ -137,9 +137,9 @@ async fn run(
         .as_ref()
         .is_some_and(|it| it.verb == Verb::Watch);
     let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-    let is_told = api.tracer.is_on() && !is_quiet;
+    let is_told = api.tracer().is_on() && !is_quiet;
     let started = is_told.then(|| tally.started.tick());
-    traced::begin(&api.tracer, &parts.headers, sender, started);
+    traced::begin(api.tracer(), &parts.headers, sender, started);
     let user = known?;
     if let Some(noted) = &mut noted {
         noted.sender(&user, info);
@@ -161,7 +161,7 @@ async fn run(
         Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
     };
     tally.user = Some(user.clone());
-    api.metrics.access.impersonated(tally.lap());
+    api.metrics().access.impersonated(tally.lap());
     check_unread(api, caller, &user, info.path)?;
     let asked = attributes(&user, &method, info, query);
     let _limit = traced::station("priorityandfairness");
@@ -172,7 +172,7 @@ async fn run(
             Ok(seat) => seat,
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
-    api.metrics.access.placed(tally.lap());
+    api.metrics().access.placed(tally.lap());
     tally.seated();
     let _authorization = traced::station("authorization");
     if let Err(status) = gate::authorize(api, asked, tally).await {
@@ -190,7 +190,7 @@ async fn run(
             headers: &parts.headers,
             method: &parts.method,
         };
-        tally.series = api.metrics.requests.path(&ask);
+        tally.series = api.metrics().requests.path(&ask);
         let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
         return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
     };
@@ -221,14 +221,14 @@ async fn run(
         warnings: &warnings,
         deadline: tally.deadline,
         seat: &seat,
-        limiter: &api.limiter,
+        limiter: api.limiter(),
     };
     Ok(act(api, &ask, body, tally).await)
 }
 
 /// Custom groups know only what they serve.
 fn not_served(api: &Api, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
-    let catalog = api.catalog.load();
+    let catalog = api.catalog().load();
     if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
         return respond::page_not_found();
     }
@@ -238,7 +238,7 @@ fn not_served(api: &Api, group: &str, headers: &HeaderMap, query: &Query) -> Res
 /// What a request may take.
 fn longest(api: &Api, caller: &Caller) -> Duration {
     match caller {
-        Caller::Remote { .. } => api.settings.request_timeout,
+        Caller::Remote { .. } => api.settings().request_timeout,
         Caller::Local(_) => OWN_DEADLINE,
     }
 }
@@ -250,23 +250,23 @@ async fn act(
     body: RequestBody,
     tally: &mut Tally,
 ) -> Response<Body> {
-    tally.series = api.metrics.requests.resource(ask);
+    tally.series = api.metrics().requests.resource(ask);
     if tally.deprecated && tally.series.is_some() {
-        api.metrics.requests.deprecated(ask);
+        api.metrics().requests.deprecated(ask);
     }
     let work = pin!(verbs::answer(api, ask, body));
-    let work = Offload::new(&api.cpu_slots, work);
+    let work = Offload::new(api.cpu_slots(), work);
     let mut response = match ask.deadline {
         None => work.await,
         Some(deadline) => {
             let answered = tokio::time::timeout_at(deadline.into(), work);
             answered.await.unwrap_or_else(|_| {
-                api.metrics.requests.timed_out(ask);
+                api.metrics().requests.timed_out(ask);
                 respond::failed(&timed_out(), ask.headers, ask.query)
             })
         }
     };
-    ask.seat.follow(api.limiter.flow(), response.body_mut());
+    ask.seat.follow(api.limiter().flow(), response.body_mut());
     let warnings = ask.warnings.take();
     tally.waited = ask.warnings.waited() + tally.queued;
     let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
@@ -282,7 +282,7 @@ async fn act(
 /// Refuses who has asked for much and read little of it.
 fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
     match caller {
-        Caller::Remote { memory, .. } if !is_probe(path) => api.unread.check(memory, user),
+        Caller::Remote { memory, .. } if !is_probe(path) => api.unread().check(memory, user),
         _ => Ok(()),
     }
 }
@@ -290,7 +290,7 @@ fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(
 /// The row of a resource. One that is not known may be so new that it is not learned yet.
 async fn served(api: &Api, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
     let find = || {
-        let catalog = api.catalog.load();
+        let catalog = api.catalog().load();
         let found = catalog.get(&asked.group, &asked.version, &asked.resource);
         found.cloned()
     };

@@ -90,12 +90,12 @@ async fn connection(
     acceptor: TlsAcceptor,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    prepare(&stream, api.settings.request_timeout)?;
-    let patience = tokio::time::sleep(api.settings.header_timeout);
+    prepare(&stream, api.settings().request_timeout)?;
+    let patience = tokio::time::sleep(api.settings().header_timeout);
     let mut patience = std::pin::pin!(patience);
     let stream = tokio::select! {
         stream = acceptor.accept(stream) => {
-            stream.inspect_err(|_| api.metrics.handshake_errors.inc())?
+            stream.inspect_err(|_| api.metrics().handshake_errors.inc())?
         }
         () = patience.as_mut() => return Ok(()),
         () = stopped(&mut stop) => return Ok(()),
@@ -110,12 +110,12 @@ async fn connection(
             .collect(),
     };
     let caller = Arc::new(api.caller(peer));
-    let state = ConnectionState::new(caller.memory(), api.settings.request_timeout);
+    let state = ConnectionState::new(caller.memory(), api.settings().request_timeout);
     let state = Arc::new(state);
     let requests = Requests::new(state.clone());
     let asked = Arc::new(AtomicBool::new(false));
     let begun = asked.clone();
-    let (streams, chance) = (api.settings.max_streams, api.settings.goaway_chance);
+    let (streams, chance) = (api.settings().max_streams, api.settings().goaway_chance);
     let away = Arc::new(Notify::new());
     let leave = away.clone();
     let service = service_fn(move |request: Request<Incoming>| {

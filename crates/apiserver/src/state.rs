@@ -11,6 +11,7 @@ pub mod informers;
 pub(crate) mod kinds;
 pub(crate) mod lookup;
 pub mod master_leases;
+mod parts;
 pub(crate) mod service_ranges;
 mod settings;
 mod storage;
@@ -49,36 +50,36 @@ pub use settings::{Config, Settings};
 /// The API over one store.
 #[derive(Debug)]
 pub struct Api {
-    pub store: Store,
-    pub catalog: Arc<ServedCatalog>,
-    pub encoded: Encoded,
-    pub(crate) openapi: Arc<openapi::Cache>,
-    pub(crate) discovery: discovery::Cache,
-    pub(crate) followers: Followers,
-    pub authentication: Authentication,
-    pub authorizer: Arc<dyn Authorizer>,
-    pub(crate) last_modes: LastModes,
-    pub admission: Chain,
-    pub documents: Documents,
-    pub settings: Settings,
-    pub(crate) lifecycle: Arc<Lifecycle>,
-    pub metrics: Metrics,
-    pub rbac: Arc<Rbac>,
+    store: Store,
+    catalog: Arc<ServedCatalog>,
+    encoded: Encoded,
+    openapi: Arc<openapi::Cache>,
+    discovery: discovery::Cache,
+    followers: Followers,
+    authentication: Authentication,
+    authorizer: Arc<dyn Authorizer>,
+    last_modes: LastModes,
+    admission: Chain,
+    documents: Documents,
+    settings: Settings,
+    lifecycle: Arc<Lifecycle>,
+    metrics: Metrics,
+    rbac: Arc<Rbac>,
     /// Signs service account tokens.
-    pub issuer: Option<Issuer>,
-    pub tracer: Arc<Tracer>,
+    issuer: Option<Issuer>,
+    tracer: Arc<Tracer>,
     /// Traces that can be read here, if any are kept.
-    pub recent: Option<Arc<Recent>>,
-    pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
-    pub(crate) remembered: Remembered,
-    pub used_tokens: UsedTokens,
-    pub(crate) limiter: Limiter,
+    recent: Option<Arc<Recent>>,
+    event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
+    remembered: Remembered,
+    used_tokens: UsedTokens,
+    limiter: Limiter,
     /// Room for lists that are made as a whole until their clients have taken them, in KiB.
-    pub(crate) held: Arc<Semaphore>,
+    held: Arc<Semaphore>,
     /// For requests that need much CPU.
-    pub(crate) cpu_slots: Arc<CpuSlots>,
+    cpu_slots: Arc<CpuSlots>,
     /// Responses that clients have not read yet.
-    pub(crate) unread: Arc<Unread>,
+    unread: Arc<Unread>,
 }
 
 impl Api {

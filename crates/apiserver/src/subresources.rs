@@ -98,7 +98,7 @@ fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Status> {
     let key = resource.key(namespace, name);
     let storage = traced::storage("Get etcd3");
     let length = api
-        .store
+        .store()
         .latest()
         .get(key.as_bytes())
         .map(|it| it.value.len());

@@ -184,7 +184,7 @@ impl<'a> Write<'a> {
             trace::handler_event("About to check admission control");
         }
         let before = admitting.object.clone();
-        let done = self.api.admission.admit(request, admitting).await;
+        let done = self.api.admission().admit(request, admitting).await;
         self.gather(admitting);
         if !is_same(&before, &admitting.object) {
             self.keep_managers(&before, &mut admitting.object);
@@ -209,7 +209,7 @@ impl<'a> Write<'a> {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        let done = self.api.admission.validate(request, admitting).await;
+        let done = self.api.admission().validate(request, admitting).await;
         self.gather(admitting);
         done
     }

@@ -222,7 +222,7 @@ impl Server {
             User::new("system:apiserver", &["system:masters"]),
             "kube-apiserver",
         );
-        if let (Some((listener, plaintext)), Some(recent)) = (otlp, &api.recent) {
+        if let (Some((listener, plaintext)), Some(recent)) = (otlp, api.recent()) {
             let tls = (!plaintext).then(|| accepting.clone());
             let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
             let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
@@ -237,7 +237,7 @@ impl Server {
         ));
         setup::bootstrap(&client).await?;
         let server = client;
-        if !api.store.is_shared() {
+        if !api.store().is_shared() {
             // What several servers share, they forget by agreement: the store sees to it.
             tokio::spawn(apiserver::compact::run(api.clone(), compaction));
         }
@@ -267,7 +267,7 @@ impl Server {
         self.reload.abort();
         self.controllers.stopped().await;
         self.serving.await.context("end the connections")?;
-        self.api.store.close().await.context("close the store")
+        self.api.store().close().await.context("close the store")
     }
 }
 

@@ -338,7 +338,7 @@ async fn a_list_goes_on_after_its_past_is_gone() {
         count += 1;
         let more = json!({"metadata": {"name": (format!("m{count}"))}});
         local.create(MAPS, &more).await.unwrap();
-        let store = &local.api().store;
+        let store = local.api().store();
         if store.is_shared() {
             // There the servers forget by agreement, and not so often.
             store.compact(store.latest().revision()).await.unwrap();

@@ -32,7 +32,7 @@ pub(crate) async fn answer(
         response.headers_mut().insert(ALLOW, get);
         return Ok(response);
     }
-    let recent = api.recent.clone().ok_or_else(|| {
+    let recent = api.recent().cloned().ok_or_else(|| {
         not_found("no traces are kept: this server was started without --debug-traces")
     })?;
     match rest {

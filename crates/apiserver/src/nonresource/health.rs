@@ -36,7 +36,7 @@ pub(crate) async fn answer(
         return page_not_found();
     };
     let outcome = check(api);
-    api.metrics.health.note(&one, kind, outcome.is_ok());
+    api.metrics().health.note(&one, kind, outcome.is_ok());
     match outcome {
         Ok(()) => respond::ok("text/plain; charset=utf-8", "ok"),
         Err(reason) => text(
@@ -62,7 +62,7 @@ async fn all(api: &Api, request: &NonResourceRequest<'_>, kind: &str) -> Respons
             lines.add(format_args!("[+]{name} excluded: ok"));
             continue;
         }
-        api.metrics.health.note(name, kind, outcome.is_ok());
+        api.metrics().health.note(name, kind, outcome.is_ok());
         match outcome {
             Ok(()) => lines.add(format_args!("[+]{name} ok")),
             Err(reason) => {
@@ -98,7 +98,7 @@ async fn all(api: &Api, request: &NonResourceRequest<'_>, kind: &str) -> Respons
 /// learned for it first: what there is to learn from may be what fails.
 async fn may_read(api: &Api, request: &NonResourceRequest<'_>, path: &str) -> bool {
     let attributes = Attributes::path(request.user, "get", path);
-    api.authorizer.authorize(attributes).await.allowed()
+    api.authorizer().authorize(attributes).await.allowed()
 }
 
 #[derive(Default)]

@@ -37,7 +37,7 @@ pub(crate) async fn authenticate(
 ) -> Result<Arc<User>, Status> {
     let user = match known(api, caller, headers) {
         // Another server may just have made the account that a token stands for.
-        Err(_) if api.store.is_shared() => {
+        Err(_) if api.store().is_shared() => {
             api.latest().await?;
             known(api, caller, headers)
         }
@@ -48,13 +48,13 @@ pub(crate) async fn authenticate(
         Err(_) if headers.contains_key(AUTHORIZATION) => Authenticated::Error,
         Err(_) => Authenticated::Not,
     };
-    api.metrics.access.authenticated(outcome, tally.lap());
+    api.metrics().access.authenticated(outcome, tally.lap());
     user
 }
 
 fn known(api: &Api, caller: &Caller, headers: &HeaderMap) -> Result<Arc<User>, Status> {
-    let metrics = &api.metrics.access;
-    api.authentication
+    let metrics = &api.metrics().access;
+    api.authentication()
         .authenticate(caller, headers, api, metrics)
 }
 
@@ -64,8 +64,8 @@ pub(crate) async fn impersonate(
     attributes: &Attributes<'_>,
     headers: &HeaderMap,
 ) -> Result<Option<User>, Status> {
-    let authorizer = &*api.authorizer;
-    impersonate::impersonate(authorizer, &api.last_modes, attributes, headers).await
+    let authorizer = api.authorizer();
+    impersonate::impersonate(authorizer, api.last_modes(), attributes, headers).await
 }
 
 /// A seat, now or after a wait in a queue. An error is for how many seconds the client is asked to stay away. `most` is
@@ -83,8 +83,8 @@ pub(crate) async fn acquire_inflight_slot(
     if matches!(caller, Caller::Local(_)) || is_long_running(info) {
         return Ok(SeatSlot::empty());
     }
-    let inflight = &api.metrics.inflight;
-    let flow = match &api.limiter {
+    let inflight = &api.metrics().inflight;
+    let flow = match api.limiter() {
         Limiter::Flow(flow) => flow,
         // With priority and fairness, the FlowSchema `probes` exempts them.
         Limiter::InFlight(_) if is_probe(info.path) => return Ok(SeatSlot::empty()),
@@ -100,8 +100,8 @@ pub(crate) async fn acquire_inflight_slot(
     tally.flow = Some(entry.clone());
     let target = (&parts.method, parts.uri.path_and_query());
     let objects = Stored {
-        catalog: &api.catalog,
-        store: &api.store,
+        catalog: api.catalog(),
+        store: api.store(),
     };
     let arriving = flow.arriving(objects, &entry, user, (info, query), target);
     tally.work = Some(arriving.work);
@@ -141,12 +141,12 @@ pub(crate) async fn acquire_inflight_slot(
 
 /// Counts a request that there is no place for, under its own names if we know them.
 fn note_dropped(api: &Api, info: &RequestInfo<'_>, parts: &Parts) {
-    let catalog = api.catalog.load();
+    let catalog = api.catalog().load();
     let known = info.resource.as_ref().and_then(|it| {
         let row = catalog.get(&it.group, &it.version, &it.resource)?;
         Some(it.subresource.is_empty() || row.subresource(&it.subresource).is_some())
     });
-    let requests = &api.metrics.requests;
+    let requests = &api.metrics().requests;
     requests.dropped(info, parts, known == Some(true));
 }
 
@@ -157,7 +157,7 @@ pub(crate) async fn authorize(
     tally: &mut Tally,
 ) -> Result<(), Status> {
     let decision = api.authorize(attributes).await;
-    api.metrics.access.authorized(&decision, tally.lap());
+    api.metrics().access.authorized(&decision, tally.lap());
     judged(&attributes, &decision)
 }
 

@@ -33,7 +33,7 @@ pub(crate) async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<
     });
     let snapshot = match asked {
         None => api.latest().await?,
-        Some(0) => api.store.latest(),
+        Some(0) => api.store().latest(),
         Some(revision) => api.not_older(revision).await?,
     };
     let entry = snapshot.get(key.as_bytes());

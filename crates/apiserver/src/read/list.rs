@@ -78,7 +78,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
         range: range.into_bytes(),
         after,
         limit,
-        listing: api.metrics.objects.listing(&ask.resource),
+        listing: api.metrics().objects.listing(&ask.resource),
     };
     let content_type = accepted.format.content_type();
     let shared = Identity::of(&list);
@@ -103,7 +103,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
         serialize::serialize(|| list.written(page, shared))?
     } else {
         ask.heavy(LARGE).await?;
-        serialize::serialize(|| list.written_in_pieces(page, &api.held))?
+        serialize::serialize(|| list.written_in_pieces(page, api.held()))?
     };
     Ok(respond::ok(content_type, body))
 }
@@ -221,9 +221,9 @@ async fn list_snapshot(
         let Some(revision) = start.revision else {
             return api.latest().await;
         };
-        return match api.store.snapshot_at(revision).await {
+        return match api.store().snapshot_at(revision).await {
             Err(store::Error::Compacted { .. }) => {
-                Err(start.too_old(api.store.latest().revision()))
+                Err(start.too_old(api.store().latest().revision()))
             }
             other => other.map_err(|error| crate::state::failure::of_store(&error)),
         };
@@ -233,13 +233,13 @@ async fn list_snapshot(
     })?;
     match asked {
         None => api.latest().await,
-        Some(0) => Ok(api.store.latest()),
+        Some(0) => Ok(api.store().latest()),
         // A page of a version is of just that version, unless asked for otherwise.
         Some(revision)
             if options.resource_version_match == Some(ResourceVersionMatch::Exact)
                 || options.resource_version_match.is_none() && options.limit > 0 =>
         {
-            let found = api.store.snapshot_at(revision).await;
+            let found = api.store().snapshot_at(revision).await;
             found.map_err(|error| crate::state::failure::of_list(&error))
         }
         Some(revision) => api.not_older(revision).await,

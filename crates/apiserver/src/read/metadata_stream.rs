@@ -113,8 +113,8 @@ impl MetadataStream {
 
     async fn begin(&mut self) -> Option<()> {
         loop {
-            let snapshot = self.api.store.latest();
-            match self.api.store.watch(b"/", snapshot.revision()).await {
+            let snapshot = self.api.store().latest();
+            match self.api.store().watch(b"/", snapshot.revision()).await {
                 Ok(source) => self.source = Some(source),
                 Err(store::Error::Closed) => return None,
                 Err(_) => {
@@ -122,7 +122,7 @@ impl MetadataStream {
                     continue;
                 }
             }
-            self.catalog = self.api.catalog.load_full();
+            self.catalog = self.api.catalog().load_full();
             self.prefixes = prefixes(&self.catalog);
             let all = self.prefixes.values();
             self.reading = all.map(|it| (snapshot.clone(), it.clone(), None)).collect();
@@ -133,13 +133,13 @@ impl MetadataStream {
 
     /// Objects of kinds that are new to us are told as if they were new.
     fn look_for_kinds(&mut self) {
-        let catalog = self.api.catalog.load_full();
+        let catalog = self.api.catalog().load_full();
         if Arc::ptr_eq(&catalog, &self.catalog) {
             return;
         }
         for (prefix, resource) in prefixes(&catalog) {
             if self.prefixes.insert(prefix, resource.clone()).is_none() {
-                let snapshot = self.api.store.latest();
+                let snapshot = self.api.store().latest();
                 self.reading.push_back((snapshot, resource, None));
             }
         }
@@ -185,7 +185,7 @@ pub fn peek(
     name: &str,
 ) -> Option<ObjectMetadata> {
     let key = resource.key(namespace, name);
-    let latest = api.store.latest();
+    let latest = api.store().latest();
     ObjectMetadata::of(resource, latest.get(key.as_bytes())?)
 }
 

@@ -139,7 +139,7 @@ impl Stream {
             .unwrap_or(matches!(asked, None | Some(0)));
         let from = if wants_state {
             let snapshot = match asked {
-                Some(0) => self.api.store.latest(),
+                Some(0) => self.api.store().latest(),
                 Some(revision) => self.api.not_older(revision).await?,
                 None => self.api.latest().await?,
             };
@@ -158,7 +158,7 @@ impl Stream {
             }
         };
         self.sent = from;
-        match self.api.store.watch(range, from).await {
+        match self.api.store().watch(range, from).await {
             Ok(source) => self.source = Some(source),
             Err(store::Error::FutureRevision { requested, current }) => {
                 return Err(failure::too_large(requested, current));
@@ -217,7 +217,7 @@ impl Stream {
             let Some(last) = page.entries.last() else {
                 if initial.mark && self.bookmarks {
                     self.push_bookmark(out, initial.snapshot.revision(), true);
-                    let watches = &self.api.metrics.watches;
+                    let watches = &self.api.metrics().watches;
                     watches.state_sent(&self.resource, self.scope, self.opened.nanos());
                 }
                 return;
@@ -227,7 +227,7 @@ impl Stream {
                 if self.filter.takes(&self.resource, entry) {
                     let before = out.len();
                     self.push_object(out, "ADDED", &entry.value, entry.modified);
-                    self.api.metrics.watches.of(&self.resource).initial.inc();
+                    self.api.metrics().watches.of(&self.resource).initial.inc();
                     self.count(out.len() - before);
                 }
             }
@@ -260,7 +260,7 @@ impl Stream {
             }
             // As upstream: a watcher that is too slow, or a server that stops, just sees the stream end.
             WatchEnd::Lagged { .. } => {
-                self.api.metrics.watches.too_slow(&self.resource);
+                self.api.metrics().watches.too_slow(&self.resource);
                 self.ended = true;
             }
             WatchEnd::Closed => self.ended = true,
@@ -270,7 +270,7 @@ impl Stream {
     /// An event of so many bytes goes out.
     fn count(&mut self, bytes: usize) {
         if bytes > 0 {
-            self.api.metrics.watches.of(&self.resource).sent(bytes);
+            self.api.metrics().watches.of(&self.resource).sent(bytes);
             if let Some(batches) = &mut self.batches {
                 batches.add(bytes, self.sent);
             }
@@ -286,7 +286,7 @@ impl Stream {
         if self.accepted.view == View::Whole && !self.accepted.pretty {
             let key = (&*self.resource.version, self.accepted.format, kind);
             let show = Show::new(&self.resource, self.accepted, self.include);
-            let encoded = self.api.encoded.get(event, key, || {
+            let encoded = self.api.encoded().get(event, key, || {
                 let mut bytes = Vec::with_capacity(entry.value.len() + 96);
                 whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
                 Ok(bytes.into())
@@ -397,7 +397,7 @@ impl Watching {
         Self {
             deadline,
             wake_at,
-            stop: api.lifecycle.stop(),
+            stop: api.lifecycle().stop(),
             waker: None,
             timer: Box::pin(sleep_until(wake_at)),
             stopping: Box::pin(ending(api, stream.resource.clone())),

@@ -97,7 +97,7 @@ async fn store(
     let mut write = Write::new(api, ask, options.clone());
     write.kind = kind;
     write.act(Operation::Create, &name, &mut binding).await?;
-    let pods = api.catalog.load().get("", "v1", "pods").cloned();
+    let pods = api.catalog().load().get("", "v1", "pods").cloned();
     let pods = pods.ok_or_else(respond::no_resource)?;
     let ask = RequestContext {
         resource: pods,

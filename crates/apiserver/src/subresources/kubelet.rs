@@ -72,7 +72,7 @@ pub(super) async fn answer(
             let nodes = api.preferred("", "nodes");
             let known = nodes.is_some_and(|it| {
                 let key = it.key("", node);
-                api.store.latest().get(key.as_bytes()).is_some()
+                api.store().latest().get(key.as_bytes()).is_some()
             });
             if !known {
                 let pods = meta::gvk::GroupResource::new("", "pods");

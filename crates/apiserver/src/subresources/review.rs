@@ -68,14 +68,14 @@ async fn reviewed(
     let status = match kind {
         "TokenReview" => {
             let asked = review::token_asked(&review).map_err(Status::bad_request)?;
-            let ways = &api.authentication.ways;
+            let ways = &api.authentication().ways;
             let audiences = asked.audiences.as_deref();
             let found = ways.token(asked.token, audiences, clock::unix(), &**api);
             review::token_status(&found)
         }
         "SelfSubjectReview" => review::self_subject_status(ask.user),
         "SelfSubjectRulesReview" => {
-            review::rules_status(&api.rbac, ask.user, &review, api.settings.node_mode)
+            review::rules_status(api.rbac(), ask.user, &review, api.settings().node_mode)
                 .map_err(Status::bad_request)?
         }
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
@@ -138,7 +138,7 @@ pub(super) fn component_statuses(
         trace::event("About to Get from storage");
     }
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
-    let refusing = api.store.stats().1.refusing;
+    let refusing = api.store().stats().1.refusing;
     let (status, message) = match &refusing {
         None => ("True", "ok".to_owned()),
         Some(reason) => ("False", reason.to_string()),

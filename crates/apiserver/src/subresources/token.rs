@@ -60,7 +60,7 @@ async fn sign(
     matches_url(&request, kind, namespace, name)?;
     let account = super::target(api, ask)?;
     same_account(&request, kind, &account)?;
-    let Some(issuer) = &api.issuer else {
+    let Some(issuer) = api.issuer() else {
         return Err(Status::internal("this server signs no tokens"));
     };
     let spec = request.get("spec").cloned().unwrap_or_default();
@@ -73,7 +73,7 @@ async fn sign(
     let asked = asked.into_iter().flatten().filter_map(Value::as_str);
     let mut audiences: Vec<String> = asked.map(str::to_owned).collect();
     if audiences.is_empty() {
-        audiences.clone_from(&api.authentication.ways.service_accounts.api_audiences);
+        audiences.clone_from(&api.authentication().ways.service_accounts.api_audiences);
     }
     let bound = bound(api, namespace, &account, spec.get("boundObjectRef"))?;
     let seconds = spec
@@ -81,14 +81,14 @@ async fn sign(
         .and_then(Value::as_i64)
         .unwrap_or(3600);
     let own = api
-        .authentication
+        .authentication()
         .ways
         .service_accounts
         .api_audiences
         .iter()
         .all(|it| audiences.contains(it));
-    let extend = bound.pod.is_some() && api.settings.extend_token_expiration;
-    let expires = expiration(seconds, api.settings.max_token_expiration, extend, own);
+    let extend = bound.pod.is_some() && api.settings().extend_token_expiration;
+    let expires = expiration(seconds, api.settings().max_token_expiration, extend, own);
     ask.warnings.add(expires.warning.clone());
     let id = random::uid();
     let pair = |it: &'_ Option<(String, String)>| it.clone();

@@ -195,10 +195,10 @@ fn set_ips(object: &mut Value, ip: &str) {
 }
 
 fn free(api: &Api) -> Option<Ipv4Addr> {
-    let ranges = &api.settings.services;
+    let ranges = &api.settings().services;
     let (base, count) = (u32::from(ranges.network.0), ranges.count() - 2);
     let start = u32::from_le_bytes(random::bytes()) % count;
-    let latest = api.store.latest();
+    let latest = api.store().latest();
     (0..count)
         .map(|step| Ipv4Addr::from(base + 1 + (start + step) % count))
         .find(|ip| latest.get(key(ip).as_bytes()).is_none())
@@ -219,13 +219,13 @@ fn check(api: &Api, resource: &Resource, object: &Value, ip: &str) -> Result<IpA
         Status::invalid(&resource.group_kind(), object::name(object), &[error])
     };
     let address: IpAddr = ip.parse().map_err(|_| refuse("not an IP address".into()))?;
-    let ranges = &api.settings.services;
+    let ranges = &api.settings().services;
     if !ranges.contains(address) {
         return Err(refuse(
             "the provided network does not match the current range".into(),
         ));
     }
-    if api.store.latest().get(key(&address).as_bytes()).is_some() {
+    if api.store().latest().get(key(&address).as_bytes()).is_some() {
         return Err(refuse("provided IP is already allocated".into()));
     }
     Ok(address)
@@ -284,7 +284,7 @@ fn take(api: &Api, beside: &mut ExtraWrites, service: &Value, ip: IpAddr) {
 
 fn give_back(api: &Api, beside: &mut ExtraWrites, ip: &str) {
     let key = key(&ip);
-    if let Some(entry) = api.store.latest().get(key.as_bytes()) {
+    if let Some(entry) = api.store().latest().get(key.as_bytes()) {
         beside
             .conditions
             .push(Condition::Unchanged(key.clone().into(), entry.modified));

@@ -18,17 +18,17 @@ pub(crate) async fn read(
     body: RequestBody,
 ) -> Result<Bytes, Status> {
     let mut unseated = Unseated::new(ask);
-    let limit = api.settings.max_body_bytes;
+    let limit = api.settings().max_body_bytes;
     let read = body.read_with(limit, |received| unseated.waits(received));
     let read = read.await;
     let length = read.as_ref().map_or(0, Bytes::len);
-    let seated = unseated.received(length, || api.metrics.requests.dropped_late(ask));
+    let seated = unseated.received(length, || api.metrics().requests.dropped_late(ask));
     let seated = seated.await;
     let read = read.and_then(|bytes| seated.map(|()| bytes));
     match &read {
         Ok(bytes) => {
             trace::event_with("limitedReadBody succeeded", "len", bytes.len());
-            api.metrics.objects.body_read(ask, bytes.len());
+            api.metrics().objects.body_read(ask, bytes.len());
         }
         Err(_) => trace::event("limitedReadBody failed"),
     }

@@ -172,7 +172,7 @@ pub fn list(settings: &Settings) -> Vec<&'static str> {
 
 /// Such objects that are there already, for example in the etcd of another server: what they are, and how many.
 pub fn stored(api: &Api) -> Vec<(&'static str, usize)> {
-    let snapshot = api.store.latest();
+    let snapshot = api.store().latest();
     let counted = ALL.iter().filter_map(|row| {
         let resource = api.preferred(row.group, row.resource)?;
         let all = snapshot.range(resource.prefix.as_bytes());

@@ -59,7 +59,7 @@ pub(crate) async fn delete_all(
             warnings: &Warnings::default(),
             deadline: None,
             seat: &SeatSlot::empty(),
-            limiter: &api.limiter,
+            limiter: api.limiter(),
         };
         let mut write = Write::new(api, &ask, Options::default());
         write.seen = Seen::Nothing;

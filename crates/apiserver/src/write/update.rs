@@ -41,7 +41,7 @@ impl Write<'_> {
             attempt += 1;
             let read = (!stores).then(|| traced::storage("Get etcd3"));
             let snapshot = if attempt == 1 {
-                self.api.store.latest()
+                self.api.store().latest()
             } else {
                 self.api.latest().await?
             };

@@ -38,7 +38,7 @@ fn resource(client: &Local, owner: &OwnerReference<'_>) -> Option<Arc<Resource>>
         .api_version
         .split_once('/')
         .unwrap_or(("", owner.api_version));
-    let catalog = client.api().catalog.load();
+    let catalog = client.api().catalog().load();
     catalog.by_kind(group, version, owner.kind).cloned()
 }
 

@@ -283,7 +283,7 @@ pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
         return Ok(());
     };
     anyhow::ensure!(
-        api.store.stats().1.refusing.is_some(),
+        api.store().stats().1.refusing.is_some(),
         "set up the cluster: {status}"
     );
     let why = status.to_string();

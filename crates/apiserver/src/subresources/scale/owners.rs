@@ -33,7 +33,7 @@ impl<'a> Owners<'a> {
         schema: Option<&'a Schema>,
         manager: &'a str,
     ) -> Self {
-        let catalog = api.catalog.load();
+        let catalog = api.catalog().load();
         let group = catalog.group(&ask.resource.group);
         let versions = group.map_or(&[][..], |it| &it.versions);
         let same = versions.iter().flat_map(|version| {

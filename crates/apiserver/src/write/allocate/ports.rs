@@ -25,9 +25,9 @@ struct Bitmap {
 
 impl Bitmap {
     fn read(api: &Api) -> Self {
-        let range = api.settings.services.ports;
+        let range = api.settings().services.ports;
         let mut taken = vec![false; usize::from(range.1 - range.0) + 1];
-        let latest = api.store.latest();
+        let latest = api.store().latest();
         let entry = latest.get(KEY.as_bytes());
         let condition = match entry {
             Some(entry) => Condition::Unchanged(KEY.into(), entry.modified),

@@ -1,4 +1,4 @@
-//! The kinds that are served right now: the built-in rows, and the custom ones that arrive and go.
+//! The kinds that are served now: built-in rows, and custom ones that come and go.
 //!
 //! A catalog is never changed: a new one takes its place.
 //!

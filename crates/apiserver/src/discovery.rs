@@ -1,4 +1,4 @@
-//! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
+//! Discovery: groups, versions and resources, one by one and aggregated.
 //!
 //! **Belongs here:** documents made from the catalog, discovery and `OpenAPI`, each with its cache.
 //! **May use:** `catalog`, `handler`, `request`, `runtime`, `transport`.

@@ -1,4 +1,4 @@
-//! Everything that is not a resource: discovery, versions, health, and who we are.
+//! Requests for paths that are no resources: discovery, version, health, metrics, the keys of the token issuer.
 //!
 //! **Belongs here:** paths that are no resources.
 //! **May use:** `catalog`, `discovery`, `flow`, `handler`, `observe`, `request`, `runtime`, `state`, `transport`.

@@ -64,7 +64,7 @@ pub async fn handle(
 
 async fn respond_to(api: &Arc<Api>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
     let mut tally = Tally::start();
-    tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+    tally.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
     let log = api.settings().request_log.filter(|it| (it.enabled)());
     let mut noted = log.map(Noted::new);
     let mut trace = api.tracer().request();
@@ -145,9 +145,9 @@ async fn run(
         noted.sender(&user, info);
     }
     // Nothing is audited here, as with an upstream that has no policy for it.
-    let _audit = traced::station("audit");
+    let _audit = traced::filter_span("audit");
     // As Kubernetes 1.37 calls it, whoever may be impersonated.
-    let _impersonation = traced::station("constrainedimpersonation");
+    let _impersonation = traced::filter_span("constrainedimpersonation");
     let method = lowercase(&parts.method);
     let sender = attributes(&user, &method, info, query);
     let user = match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
@@ -164,7 +164,7 @@ async fn run(
     api.metrics().access.impersonated(tally.lap());
     check_unread(api, caller, &user, info.path)?;
     let asked = attributes(&user, &method, info, query);
-    let _limit = traced::station("priorityandfairness");
+    let _limit = traced::filter_span("priorityandfairness");
     let request = (parts, info, query);
     let most = most.unwrap_or_else(|| longest(api, caller));
     let seat =
@@ -174,7 +174,7 @@ async fn run(
         };
     api.metrics().access.placed(tally.lap());
     tally.seated();
-    let _authorization = traced::station("authorization");
+    let _authorization = traced::filter_span("authorization");
     if let Err(status) = gate::authorize(api, asked, tally).await {
         return Ok(forbidden(&status, &parts.headers, query));
     }
@@ -200,7 +200,7 @@ async fn run(
     }
     // A change must not be judged by a state that is older than what other servers have answered.
     if !matches!(parts.method, Method::GET | Method::HEAD) {
-        api.latest().await?;
+        api.fresh_snapshot().await?;
     }
     let Some(found) = served(api, resource).await else {
         return Ok(not_served(api, &resource.group, &parts.headers, query));
@@ -297,7 +297,7 @@ async fn served(api: &Api, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>>
     if let Some(found) = find() {
         return Some(found);
     }
-    api.learn().await.ok()?;
+    api.wait_until_caught_up().await.ok()?;
     find()
 }
 

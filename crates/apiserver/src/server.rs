@@ -29,10 +29,10 @@ use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 pub use crate::transport::caller::Peer;
-use crate::transport::connection_task::{Ended, Requests, Together};
+use crate::transport::connection_task::{ConnectionTask, Ended, Requests};
 use crate::transport::delivery::{Answer, ConnectionState, Delivery};
 use crate::transport::http1;
-use crate::transport::record_writer::Gathered;
+use crate::transport::record_writer::RecordWriter;
 use crate::transport::strict_heads::StrictHeads;
 use crate::transport::tls::Accepting;
 
@@ -152,15 +152,15 @@ async fn connection(
     } else {
         builder.http1_only()
     };
-    let stream = Gathered::new(stream);
+    let stream = RecordWriter::new(stream);
     let checked = StrictHeads::new(stream.clone(), speaks_http2);
     let connection = builder.serve_connection(TokioIo::new(checked), service);
     let connection = std::pin::pin!(connection);
-    let mut together = Together::new(connection, requests, stream);
+    let mut task = ConnectionTask::new(connection, requests, stream);
     let mut is_new = true;
     let ended = loop {
         tokio::select! {
-            ended = &mut together => break Some(ended),
+            ended = &mut task => break Some(ended),
             () = stopped(&mut stop) => break None,
             () = away.notified() => break None,
             () = patience.as_mut(), if is_new => {
@@ -175,8 +175,8 @@ async fn connection(
     let ended = if let Some(ended) = ended {
         ended
     } else {
-        together.connection().graceful_shutdown();
-        together.await
+        task.connection().graceful_shutdown();
+        task.await
     };
     match ended {
         Ended::ByItself(ended) => ended.map_err(io::Error::other),

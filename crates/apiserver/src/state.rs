@@ -42,7 +42,7 @@ use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::random;
 use crate::transport::caller::{Caller, Peer};
 use crate::transport::unread::{ConnectionMemory, Unread};
-use informers::Followers;
+use informers::Informers;
 use lookup::Remembered;
 
 pub use settings::{Config, Settings};
@@ -55,7 +55,7 @@ pub struct Api {
     encoded: Encoded,
     openapi: Arc<openapi::Cache>,
     discovery: discovery::Cache,
-    followers: Followers,
+    informers: Informers,
     authentication: Authentication,
     authorizer: Arc<dyn Authorizer>,
     last_modes: LastModes,
@@ -97,7 +97,7 @@ impl Api {
             encoded: Encoded::default(),
             openapi: Arc::new(openapi),
             discovery: discovery::Cache::default(),
-            followers: Followers::default(),
+            informers: Informers::default(),
             authentication: parts.authentication,
             authorizer: parts.authorizer,
             last_modes: LastModes::default(),

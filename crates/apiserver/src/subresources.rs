@@ -1,4 +1,4 @@
-//! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
+//! Subresources: parts of an object, other views of it, and actions on it.
 //!
 //! **Belongs here:** subresources, and kinds that are not stored.
 //! **May use:** `catalog`, `handler`, `observe`, `read`, `request`, `runtime`, `state`, `transport`, `write`.
@@ -103,6 +103,6 @@ fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Status> {
         .get(key.as_bytes())
         .map(|it| it.value.len());
     let found = api.find(&resource.group, &resource.plural, namespace, name);
-    traced::got(&storage, &key, false, length);
+    traced::record_get(&storage, &key, false, length);
     found.ok_or_else(|| ask.not_found())
 }

@@ -74,33 +74,33 @@ pub(crate) struct Write<'a> {
     pub ask: &'a RequestContext<'a>,
     pub options: Options,
     pub kind: GroupVersionKind,
-    pub seen: Seen<'a>,
-    /// The server's own change: nothing of it is a client's to own, to be reset or to be judged.
-    pub own: bool,
+    pub view: AdmissionView<'a>,
+    /// A change by the server itself: no client owns its fields, and nothing of it is reset or validated.
+    pub is_internal: bool,
 }
 
 /// What admission sees of a change.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Seen<'a> {
+pub(crate) enum AdmissionView<'a> {
     Whole,
     /// A part of the object that is a kind of its own, as its Scale.
-    Face(&'a dyn Face),
+    Subresource(&'a dyn SubresourceView),
     /// Nothing: it has seen what led to it.
     Nothing,
 }
 
-pub(crate) trait Face: std::fmt::Debug + Send + Sync {
+pub(crate) trait SubresourceView: std::fmt::Debug + Send + Sync {
     fn of(&self, object: &Value) -> Value;
 
     /// What admission made of it.
     fn put_back(&self, face: &Value, object: &mut Value);
 }
 
-impl Seen<'_> {
+impl AdmissionView<'_> {
     fn take(self, object: &mut Value) -> Value {
         match self {
             Self::Whole => object.take(),
-            Self::Face(face) => face.of(object),
+            Self::Subresource(face) => face.of(object),
             Self::Nothing => Value::Null,
         }
     }
@@ -108,7 +108,7 @@ impl Seen<'_> {
     fn put_back(self, seen: Value, object: &mut Value) {
         match self {
             Self::Whole => *object = seen,
-            Self::Face(face) => face.put_back(&seen, object),
+            Self::Subresource(face) => face.put_back(&seen, object),
             Self::Nothing => {}
         }
     }
@@ -153,8 +153,8 @@ impl<'a> Write<'a> {
             ask,
             options,
             kind: ask.resource.gvk(),
-            seen: Seen::Whole,
-            own: false,
+            view: AdmissionView::Whole,
+            is_internal: false,
         }
     }
 

@@ -63,7 +63,7 @@ async fn reconcile(client: &Local, written: &Written) -> Result<bool, Status> {
         return Ok(true);
     }
     // Whoever reads that a schema has its level finds its requests there: the filter goes by all of this already.
-    client.api().learn().await?;
+    client.api().wait_until_caught_up().await?;
     let levels: BTreeSet<&str> = levels.iter().map(name).collect();
     let mut is_done = true;
     let mut changes = Vec::new();

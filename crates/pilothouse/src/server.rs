@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use admission::Plugins;
 use admission::client::Targets;
 use anyhow::Context;
-use apiserver::informers::Learners;
+use apiserver::informers::Indexes;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
 use apiserver::tls::{Accepting, ClientAuthority, Policy, Serving};
@@ -205,16 +205,16 @@ impl Server {
         let counted = Arc::new(admission::Metrics::new(&options.metrics));
         let by_node = options.modes.contains(&Mode::Node);
         options.settings.node_mode = by_node;
-        let learners = Learners {
+        let indexes = Indexes {
             rbac: Arc::new(Rbac::new()),
             nodes: by_node.then(Arc::default),
             targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
         };
         let api = Arc::new(Api::new(
-            setup::config(options, (clients, proxies), (&learners, counted), address)?,
+            setup::config(options, (clients, proxies), (&indexes, counted), address)?,
             stopped.clone(),
         ));
-        apiserver::informers::start(&api, learners);
+        apiserver::informers::start(&api, indexes);
         apiserver::gauges::register(&api);
         apiserver::health::monitor(&api);
         let client = Local::new(

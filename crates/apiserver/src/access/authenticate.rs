@@ -1,4 +1,4 @@
-//! Who asks: the bridge from connections and headers to `auth`.
+//! Authentication: from certificates, headers and tokens to a user, by the rules of the crate `auth`.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! So many readers and so many writers at a time, whoever they are: the limit without priority and fairness.
+//! The inflight limit without priority and fairness: a number of reads and a number of writes at a time.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Hot path. What a request holds while it is served, shared by those who work on it: who waits for its client gives it
-//! back, who answers in pieces takes it along.
+//! Hot path. The seat of a request: given back while the request waits for its client, and taken along by a response that is
+//! sent in pieces.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -174,7 +174,7 @@ fn finish(
             .and_then(Value::as_array)
             .is_some_and(Vec::is_empty);
         schema::canonical(schema.place(), &mut object);
-        // No managers at all is a wish, which an empty list is not anywhere else; so it is said as it can also be said.
+        // An explicit empty `managedFields` list resets ownership; elsewhere an empty list means unset.
         if forgets && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         {
             metadata.insert("managedFields", vec![json::Object::new().into()]);

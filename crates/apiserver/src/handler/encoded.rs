@@ -1,4 +1,4 @@
-//! Hot path. Events that were encoded lately: the first watcher encodes, the others take the same bytes.
+//! Hot path. A cache of encoded watch events: the first watcher encodes an event, the others take the same bytes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

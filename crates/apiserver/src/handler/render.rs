@@ -1,4 +1,4 @@
-//! Hot path. From bytes at rest to bytes on the wire, in the format and view that the client asked for.
+//! Hot path. Renders stored bytes in the format and the view that the client asked for.
 
 use bytes::Bytes;
 use json::{Object, Value, json};

@@ -1,4 +1,4 @@
-//! Answers.
+//! Responses, and the texts of errors.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Objects as rows: what `kubectl get` shows.
+//! Objects as the rows of a Table: what `kubectl get` shows.
 
 use std::time::SystemTime;
 

@@ -1,5 +1,6 @@
-//! Requests hold no seat while they wait for their bodies or for a CPU slot: one user's slow or heavy requests do not keep
-//! others waiting. Upstream's hold theirs. What is in memory without a seat is bounded, by user and in all.
+//! A request gives its seat back while it waits for its body or for a CPU slot, so that slow or heavy requests of one user
+//! do not keep others waiting. Upstream's requests keep theirs. The bytes of requests without a seat are bounded, by user
+//! and in all.
 
 use std::time::{Duration, Instant};
 

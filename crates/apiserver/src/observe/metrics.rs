@@ -1,4 +1,4 @@
-//! What the server counts, by Kubernetes' own names: alerts and dashboards made for kube-apiserver read it unchanged.
+//! Metrics by the names of kube-apiserver: alerts and dashboards made for it work unchanged.
 
 mod access;
 mod body;
@@ -109,6 +109,6 @@ impl Metrics {
 }
 
 /// An instrument that only we have.
-pub(crate) const fn own(name: &'static str, help: &'static str) -> Desc {
+pub(crate) const fn own_metric(name: &'static str, help: &'static str) -> Desc {
     Desc::new(name, Unmarked, help)
 }

@@ -1,4 +1,4 @@
-//! One line per request for whoever runs the server: the seam at which a log is plugged in.
+//! The request log: one line per request. [`RequestLog`] is the seam at which a log is plugged in.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! What a trace says of a request: names, attributes and events as kube-apiserver has them, so that what was made to look
-//! at its traces works on ours.
+//! The spans and events of a request, with the names and attributes that kube-apiserver gives them: tools made for its
+//! traces work on ours.
 
 mod alike;
 mod request_facts;
@@ -74,8 +74,8 @@ pub(crate) fn server_timing(trace: &RequestTrace<'_>) -> Option<HeaderValue> {
     HeaderValue::from_maybe_shared(bytes).ok()
 }
 
-/// One of the stations before the verb, with everything behind it.
-pub(crate) fn station(name: &'static str) -> Span {
+/// The span of a filter before the verb: it lasts as long as everything behind the filter.
+pub(crate) fn filter_span(name: &'static str) -> Span {
     trace::span_as(name, Scope::Filter, Role::Plain)
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn storage(name: &'static str) -> Span {
 }
 
 /// What was found at a key, by its length.
-pub(crate) fn got(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
+pub(crate) fn record_get(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
     span.set_text("key", key);
     if from_cache {
         span.set("resource-version", || "0");

@@ -38,7 +38,7 @@ pub(crate) async fn authenticate(
     let user = match known(api, caller, headers) {
         // Another server may just have made the account that a token stands for.
         Err(_) if api.store().is_shared() => {
-            api.latest().await?;
+            api.fresh_snapshot().await?;
             known(api, caller, headers)
         }
         known => known,

@@ -1,4 +1,5 @@
-//! Hot path. Which objects a list or watch is about. Without selectors nothing is read from an object.
+//! Hot path. The filter of a list or watch: namespace, name and selectors. Without selectors nothing is read from an
+//! object.
 
 use std::sync::Arc;
 

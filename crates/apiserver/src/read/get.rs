@@ -32,12 +32,12 @@ pub(crate) async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<
         "Get etcd3"
     });
     let snapshot = match asked {
-        None => api.latest().await?,
+        None => api.fresh_snapshot().await?,
         Some(0) => api.store().latest(),
         Some(revision) => api.not_older(revision).await?,
     };
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, &key, from_cache, entry.map(|it| it.value.len()));
+    traced::record_get(&storage, &key, from_cache, entry.map(|it| it.value.len()));
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let show = Show::new(&ask.resource, accepted, include);

@@ -219,7 +219,7 @@ async fn list_snapshot(
 ) -> Result<Snapshot, Status> {
     if let Some(start) = start {
         let Some(revision) = start.revision else {
-            return api.latest().await;
+            return api.fresh_snapshot().await;
         };
         return match api.store().snapshot_at(revision).await {
             Err(store::Error::Compacted { .. }) => {
@@ -232,7 +232,7 @@ async fn list_snapshot(
         Status::bad_request(format!("invalid resource version: {}", status.message))
     })?;
     match asked {
-        None => api.latest().await,
+        None => api.fresh_snapshot().await,
         Some(0) => Ok(api.store().latest()),
         // A page of a version is of just that version, unless asked for otherwise.
         Some(revision)

@@ -141,7 +141,7 @@ impl Stream {
             let snapshot = match asked {
                 Some(0) => self.api.store().latest(),
                 Some(revision) => self.api.not_older(revision).await?,
-                None => self.api.latest().await?,
+                None => self.api.fresh_snapshot().await?,
             };
             let revision = snapshot.revision();
             self.initial = Some(Initial {
@@ -153,7 +153,7 @@ impl Stream {
             revision
         } else {
             match asked {
-                None | Some(0) => self.api.latest().await?.revision(),
+                None | Some(0) => self.api.fresh_snapshot().await?.revision(),
                 Some(revision) => revision,
             }
         };

@@ -1,4 +1,4 @@
-//! What the client wants back, from its Accept header.
+//! Content negotiation: the format and the view that a client accepts.
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

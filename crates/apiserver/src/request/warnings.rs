@@ -1,4 +1,4 @@
-//! What gathers beside the answer to a request, whether that is what it asked for or a refusal.
+//! Warnings, and the time that webhooks took: collected while a request is served, whatever becomes of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -15,7 +15,7 @@ impl Api {
     /// Asks again before it says no: the right may be so new that it is not learned yet.
     pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
         let decision = self.authorizer.authorize(attributes).await;
-        if decision.allowed() || self.learn().await.is_err() {
+        if decision.allowed() || self.wait_until_caught_up().await.is_err() {
             return decision;
         }
         self.authorizer.authorize(attributes).await

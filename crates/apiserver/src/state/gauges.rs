@@ -1,4 +1,4 @@
-//! Numbers that are there anyway, told when somebody reads.
+//! Gauges that are computed when somebody reads the metrics.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::catalog::convert;
 use crate::catalog::object;
 use crate::discovery::documents;
 use crate::instruments::inflight::HighWater;
-use crate::observe::metrics::own;
+use crate::observe::metrics::own_metric;
 use crate::state::Api;
 
 /// Has the registry ask the API for what it knows.
@@ -90,7 +90,7 @@ pub fn register(api: &Arc<Api>) {
         move || vec![(build(&version), 1.0)],
     );
     registry.observe_gauge(
-        own(
+        own_metric(
             "pilothouse_unread_response_bytes",
             "Bytes of responses that are in memory because their clients have not read them yet.",
         ),
@@ -110,22 +110,22 @@ fn store(registry: &Registry, api: &Weak<Api>) {
         }
     };
     registry.observe_gauge(
-        own("pilothouse_store_revision", "The newest revision."),
+        own_metric("pilothouse_store_revision", "The newest revision."),
         &[],
         one(|api| api.store.stats().0.revision),
     );
     registry.observe_gauge(
-        own("pilothouse_store_keys", "Keys that are there."),
+        own_metric("pilothouse_store_keys", "Keys that are there."),
         &[],
         one(|api| api.store.stats().0.keys),
     );
     registry.observe_gauge(
-        own("pilothouse_store_watchers", "Watches on the store."),
+        own_metric("pilothouse_store_watchers", "Watches on the store."),
         &[],
         one(|api| api.store.stats().0.watchers),
     );
     registry.observe_counter(
-        own(
+        own_metric(
             "pilothouse_store_batches_total",
             "Groups of changes that were made durable together.",
         ),
@@ -133,7 +133,7 @@ fn store(registry: &Registry, api: &Weak<Api>) {
         one(|api| api.store.stats().1.batches),
     );
     registry.observe_counter(
-        own(
+        own_metric(
             "pilothouse_store_transactions_total",
             "Changes that were made durable.",
         ),

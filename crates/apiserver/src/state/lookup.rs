@@ -1,4 +1,4 @@
-//! Objects that the server itself looks at: from memory, without waiting.
+//! Reads of objects by the server itself, from memory and without waiting.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,7 +15,7 @@ const SHARED: Duration = Duration::from_secs(60);
 
 impl Api {
     /// As new as the newest acknowledged write.
-    pub async fn latest(&self) -> Result<Snapshot, Status> {
+    pub async fn fresh_snapshot(&self) -> Result<Snapshot, Status> {
         let found = self.store.snapshot().await;
         found.map_err(|error| failure::of_store(&error))
     }
@@ -26,7 +26,7 @@ impl Api {
         if latest.revision() >= revision {
             return Ok(latest);
         }
-        let latest = self.latest().await?;
+        let latest = self.fresh_snapshot().await?;
         if latest.revision() >= revision {
             return Ok(latest);
         }

@@ -1,4 +1,4 @@
-//! A pod is bound to a node.
+//! `binding`: binds a pod to a node.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::body;
 use crate::write::options;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 pub(super) async fn read(
     api: &Api,
@@ -104,8 +104,8 @@ async fn store(
         ..ask.again()
     };
     let mut write = Write::new(api, &ask, options);
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut bind = Bind {
         name: &name,
         binding: &binding,

@@ -21,7 +21,7 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::delete;
 use crate::write::options;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 /// How often a pod that changes meanwhile is looked at again.
 const RETRIES: usize = 5;
@@ -119,7 +119,7 @@ async fn remove(
         announce(api, ask, options, write_options).await?;
     }
     let mut write = Write::new(api, ask, write_options.clone());
-    write.seen = Seen::Nothing;
+    write.view = AdmissionView::Nothing;
     delete::delete(&write, &ask.info.name, options).await?;
     Ok(())
 }
@@ -132,8 +132,8 @@ async fn announce(
     write_options: &Options,
 ) -> Result<(), Status> {
     let mut write = Write::new(api, ask, write_options.clone());
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut change = Announce { ask, options };
     let written = write.update(&ask.info.name, &mut change).await?;
     let wanted = options.preconditions.as_mut();

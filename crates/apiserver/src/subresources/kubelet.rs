@@ -1,4 +1,4 @@
-//! What only a node can answer: we are a control plane without nodes, and say so as kube-apiserver does.
+//! Subresources that only a kubelet can answer: this control plane has no nodes, and says so as kube-apiserver does.
 
 mod log;
 
@@ -33,9 +33,9 @@ pub(super) async fn answer(
     }
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     let storage = traced::storage("Get etcd3");
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
+    traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
     if entry.is_none() && ask.resource.is("", "services") {
         // Upstream asks for the endpoints alone.

@@ -1,4 +1,4 @@
-//! Reviews: questions that are answered and forgotten.
+//! Reviews: kinds that are answered and not stored.
 
 use std::sync::Arc;
 

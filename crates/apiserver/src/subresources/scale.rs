@@ -1,4 +1,4 @@
-//! `scale`: the one face that all kinds with replicas share.
+//! `scale`: the view that all kinds with replicas share.
 
 mod owners;
 
@@ -31,7 +31,7 @@ use crate::write::body;
 use crate::write::options;
 use crate::write::patch;
 use crate::write::verbs;
-use crate::write::{Change, Changed, Face, Seen, Write};
+use crate::write::{AdmissionView, Change, Changed, SubresourceView, Write};
 use owners::Owners;
 
 pub(super) async fn answer(
@@ -49,9 +49,9 @@ async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Stat
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     trace::event("About to Get from storage");
     let storage = traced::storage("Get etcd3");
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
+    traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
@@ -141,7 +141,7 @@ async fn put(
     let mut write = Write::new(api, ask, options);
     write.kind = kind.clone();
     let face = ScaleOf(ask);
-    write.seen = Seen::Face(&face);
+    write.view = AdmissionView::Subresource(&face);
     let mut change = SetScale {
         ask,
         kind: &kind,
@@ -166,7 +166,7 @@ async fn put(
 #[derive(Debug)]
 struct ScaleOf<'a>(&'a RequestContext<'a>);
 
-impl Face for ScaleOf<'_> {
+impl SubresourceView for ScaleOf<'_> {
     fn of(&self, object: &Value) -> Value {
         of(self.0, object)
     }

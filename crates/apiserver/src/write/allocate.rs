@@ -1,5 +1,5 @@
-//! What a Service holds beside itself: cluster IPs, which are `IPAddress` objects, and node ports, which are a bitmap.
-//! Both change in the same transaction as the Service: nothing leaks, nothing is given twice.
+//! Allocation of cluster IPs, which are `IPAddress` objects, and of node ports, which are a bitmap. Both change in the same
+//! transaction as the Service: nothing leaks, nothing is given twice.
 
 mod families;
 mod ports;

@@ -32,7 +32,7 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
 use crate::write::strategy;
-use crate::write::{Seen, Write, commit, transact};
+use crate::write::{AdmissionView, Write, commit, transact};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -91,7 +91,7 @@ pub(crate) async fn collection(
         token => Continue::parse(token, &range)?.after,
     };
     let storage = traced::listing(&ask.resource);
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     traced::fresh(true);
     trace::event("GetLatestSnapshotOrBuildLocked success");
     let limit = match usize::try_from(list.limit) {
@@ -176,11 +176,11 @@ pub(crate) async fn delete(
     // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
     loop {
         let storage = traced::storage("Get etcd3");
-        let snapshot = write.api.latest().await?;
+        let snapshot = write.api.fresh_snapshot().await?;
         let entry = snapshot.get(key.as_bytes()).cloned();
         drop(snapshot);
         let length = entry.as_ref().map(|it| it.value.len());
-        traced::got(&storage, &key, false, length);
+        traced::record_get(&storage, &key, false, length);
         drop(storage);
         let Some(entry) = entry else {
             return Err(Status::not_found(&resource.group_resource(), name));
@@ -188,7 +188,7 @@ pub(crate) async fn delete(
         let live = convert::decode(resource, &entry.value, entry.modified)?;
         check(write.ask, &options, &live)?;
         let mut admitting = Admitting::default();
-        if !matches!(write.seen, Seen::Nothing) {
+        if !matches!(write.view, AdmissionView::Nothing) {
             let gvr = resource.gvr();
             // One of many is not named, as upstream.
             let named = &write.ask.info.name;

@@ -1,5 +1,5 @@
-//! Nobody grants what they do not hold: roles and bindings are looked at before they are written, and so are parts of
-//! objects that not all who may write the object may change.
+//! Escalation checks: a user cannot grant permissions that they do not have, by a role or by a binding, nor change parts of
+//! objects that need a permission of their own.
 
 mod claims;
 

@@ -1,4 +1,4 @@
-//! Who owns which field: the bridge to `merge`.
+//! Managed fields: the bridge to the crate `merge`.
 
 use std::cell::OnceCell;
 

@@ -1,5 +1,5 @@
-//! What is stored and not acted on: the one table. Whoever writes such an object is warned, `serve` lists them at its start,
-//! and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
+//! Kinds that are stored and not enforced: the one table. A client that writes such an object is warned, `serve` lists the
+//! kinds at its start, and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
 //!
 //! **Nothing fails open in silence.** A row goes when its kind is enforced.
 

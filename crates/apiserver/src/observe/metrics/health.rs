@@ -3,7 +3,7 @@
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Gauge, Registry, Stability};
 
-use super::own;
+use super::own_metric;
 
 labels!(pub(crate) Check { name, r#type });
 labels!(pub(crate) Checked { name, status, r#type });
@@ -29,7 +29,7 @@ impl Health {
                 "kubernetes_healthchecks_total",
                 "How often a health check was asked, by what it said.",
             )),
-            changes: registry.counter(own(
+            changes: registry.counter(own_metric(
                 "pilothouse_health_check_changes_total",
                 "How often a health check began to fail, or passed again; looked at each second, whether it is asked or not.",
             )),

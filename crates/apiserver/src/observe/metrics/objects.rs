@@ -1,4 +1,4 @@
-//! Hot path. What lists read, and how large what comes in is.
+//! Hot path. How many objects lists read and return, and the sizes of request bodies.
 
 use std::sync::Arc;
 

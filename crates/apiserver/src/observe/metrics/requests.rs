@@ -43,8 +43,8 @@ pub(crate) struct Tally {
     pub series: Option<Arc<Series>>,
     /// Of the time, what webhooks took, in nanoseconds.
     pub waited: u64,
-    /// This server asks itself.
-    pub own: bool,
+    /// The server sent it to itself.
+    pub is_internal: bool,
     /// By when the response must be delivered, if it has to be.
     pub deadline: Option<Instant>,
     /// Once it is known.
@@ -67,7 +67,7 @@ impl Tally {
             deprecated: false,
             series: None,
             waited: 0,
-            own: false,
+            is_internal: false,
             deadline: None,
             user: None,
             flow: None,
@@ -106,7 +106,7 @@ impl Tally {
             return;
         };
         let code = response.status();
-        if self.own {
+        if self.is_internal {
             series.count_own();
         }
         let ending = Ending {

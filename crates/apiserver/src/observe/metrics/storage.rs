@@ -1,4 +1,4 @@
-//! What is asked of the store, under the names that upstream has for etcd: whatever the store is.
+//! Transactions of the store, whichever it is, under the names that upstream has for etcd.
 
 use store::{Committed, Store};
 use telemetry::labels;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use json::Value;
 use store::{Event, Snapshot};
 
-use super::{Following, parse};
+use super::{Starting, parse};
 use crate::catalog::object;
 use crate::flow::{self, Changed, FlowControl};
 use crate::state::Api;
@@ -14,8 +14,8 @@ const SCHEMAS: &str = "/flowschemas/";
 const LEVELS: &str = "/prioritylevelconfigurations/";
 
 /// Reads them, goes on, and keeps seats where they are asked for.
-pub(super) fn start(followers: &mut Following<'_>, snapshot: &Snapshot) {
-    let api = followers.api.clone();
+pub(super) fn start(informers: &mut Starting<'_>, snapshot: &Snapshot) {
+    let api = informers.api.clone();
     let Some(filter) = api.limiter.flow() else {
         return;
     };
@@ -24,7 +24,7 @@ pub(super) fn start(followers: &mut Following<'_>, snapshot: &Snapshot) {
         let (changed, again) = (filter.clone(), filter.clone());
         let change = move |event: &Event| put(&changed, prefix, event);
         let reload = move |snapshot: &Snapshot| load(&again, prefix, snapshot);
-        followers.add(prefix.to_owned(), change, reload);
+        informers.add(prefix.to_owned(), change, reload);
     }
     tokio::spawn(maintain(Arc::downgrade(&api), filter.clone()));
 }

@@ -14,7 +14,7 @@ use crate::handler::respond;
 use crate::request::{ResourceRequest, Verb};
 use crate::runtime::clock;
 use crate::state::Api;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 /// So many evictions may be unknown to the controller of a budget.
 const MAX_DISRUPTED: usize = 2000;
@@ -61,8 +61,8 @@ pub(super) async fn take(
         ..Options::default()
     };
     let mut write = Write::new(api, &ask, options);
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut change = Decrement {
         budget: &name,
         pod: object::name(pod),

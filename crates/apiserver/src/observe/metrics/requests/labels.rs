@@ -1,4 +1,4 @@
-//! What a request is called in metrics.
+//! The labels of a request.
 
 use http::header::CONTENT_TYPE;
 use http::request::Parts;

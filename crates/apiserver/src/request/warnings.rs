@@ -1,4 +1,4 @@
-//! What gathers beside the answer to a request, whether that is what it asked for or a refusal.
+//! Warnings, and the time that webhooks took: collected while a request is served, whatever becomes of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// What is said to the client, in the order it was said: a write that is tried again may repeat itself, each is told
 /// once. And how long others were waited for.
 #[derive(Debug, Default)]
-pub struct Warnings {
+pub(crate) struct Warnings {
     said: Mutex<Said>,
     waited: AtomicU64,
 }

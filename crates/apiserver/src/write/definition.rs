@@ -180,7 +180,7 @@ pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String
         }
         let text =
             "validation rules in CEL (x-kubernetes-validations) are not enforced by this server";
-        if api.settings.accept_unchecked_rules {
+        if api.settings().accept_unchecked_rules {
             warnings.push(format!("{path}: {text}"));
         } else {
             let text = format!(
@@ -340,7 +340,7 @@ impl Used {
     fn of(api: &Api, definition: &Value) -> Self {
         let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
         let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
-        let catalog = api.catalog.load();
+        let catalog = api.catalog().load();
         let mut used = Self::default();
         let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
         for other in versions.iter().flat_map(|version| &version.resources) {

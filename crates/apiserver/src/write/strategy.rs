@@ -1,5 +1,5 @@
-//! What kinds have in common and where they differ: the bridge to `resources` for built-in kinds, and to their
-//! definition for custom ones.
+//! Strategies of kinds: preparation and validation, by the crate `resources` for built-in kinds and by their definition for
+//! custom ones.
 
 use auth::pki::CertificateRequest;
 use base64::Engine as _;

@@ -1,5 +1,5 @@
-//! What is stored and not acted on: the one table. Whoever writes such an object is warned, `serve` lists them at its start,
-//! and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
+//! Kinds that are stored and not enforced: the one table. A client that writes such an object is warned, `serve` lists the
+//! kinds at its start, and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
 //!
 //! **Nothing fails open in silence.** A row goes when its kind is enforced.
 
@@ -172,7 +172,7 @@ pub fn list(settings: &Settings) -> Vec<&'static str> {
 
 /// Such objects that are there already, for example in the etcd of another server: what they are, and how many.
 pub fn stored(api: &Api) -> Vec<(&'static str, usize)> {
-    let snapshot = api.store.latest();
+    let snapshot = api.store().latest();
     let counted = ALL.iter().filter_map(|row| {
         let resource = api.preferred(row.group, row.resource)?;
         let all = snapshot.range(resource.prefix.as_bytes());

@@ -8,6 +8,7 @@ use crate::checker::{self, Checked};
 use crate::decls::{Function, Functions, Overload, libraries};
 use crate::parser::{self, Macros};
 use crate::schema::Schema;
+use crate::schema::escape::is_reserved;
 use crate::source::Issues;
 use crate::types::Type;
 use crate::validators;
@@ -46,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) cross_type_comparisons: bool,
     /// Literals of durations, timestamps and regular expressions are looked at when an expression is compiled.
     pub(crate) validate_literals: bool,
+    /// Fields that are called like a keyword can be written as they are.
+    pub(crate) keyword_fields: bool,
     /// `Object` and `JSONPatch`, the types of mutations.
     pub(crate) mutation_types: bool,
     /// Which version of the extension for strings.
@@ -71,6 +74,7 @@ impl Default for Options {
             homogeneous_literals: false,
             cross_type_comparisons: false,
             validate_literals: false,
+            keyword_fields: true,
             mutation_types: false,
             strings: 0,
             list_costs: false,
@@ -372,7 +376,8 @@ impl Env {
             return Some(of.fields.get(field).cloned());
         }
         if let Some(of) = self.described_object(structure) {
-            return Some(of.field_named(structure, field));
+            let is_hidden = !self.options.keyword_fields && is_reserved(field);
+            return Some(of.field_named(structure, field).filter(|_| !is_hidden));
         }
         if self.options.mutation_types && is_mutation_type(structure) {
             return Some(mutation_field(structure, field));

@@ -57,6 +57,7 @@ fn at_version(minor: u32) -> Env {
             it.homogeneous_literals = true;
             it.kubernetes_costs = true;
             it.presence_cost = 0;
+            it.keyword_fields = minor >= 31;
         });
     if minor < 37 {
         env = env.with_declarations(libraries::KUBERNETES_LISTS);

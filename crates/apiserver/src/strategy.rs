@@ -142,15 +142,16 @@ pub(crate) fn validate_create(write: &Write<'_>, object: &Value) -> Result<Vec<S
         Some(custom) => structural::validate(resource, custom, object, None),
         None => validate::create(&resource.group, &resource.version, &resource.kind, object),
     };
+    if let Some(custom) = &resource.custom {
+        structural::rules(custom, object, None, &mut errors);
+    }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
-    let mut warnings = definitions(write, object, &mut errors);
+    definitions(write, object, None, &mut errors);
     refuse(resource, object, &errors)?;
-    if resource.custom.is_some() {
-        warnings.extend(structural::finalizer_warnings(object, None));
-    }
-    Ok(warnings)
+    let custom = resource.custom.as_ref();
+    Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
@@ -167,18 +168,23 @@ pub(crate) fn validate_update(
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
+    if let Some(custom) = &resource.custom {
+        // A refusal has them as well.
+        let warnings = structural::rules(custom, object, Some(live), &mut errors);
+        write.ask.warnings.add(warnings);
+    }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
-    let mut warnings = definitions(write, object, &mut errors);
+    definitions(write, object, Some(live), &mut errors);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
         errors.extend(definition::validate_bundle(object, live));
     }
     refuse(resource, object, &errors)?;
-    if resource.custom.is_some() {
-        warnings.extend(structural::finalizer_warnings(object, Some(live)));
-    }
-    Ok(warnings)
+    let custom = resource.custom.as_ref();
+    Ok(custom.map_or(Vec::new(), |_| {
+        structural::finalizer_warnings(object, Some(live))
+    }))
 }
 
 const CERTIFICATES: &str = "certificates.k8s.io";
@@ -212,17 +218,15 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 fn definitions(
     write: &Write<'_>,
     object: &Value,
+    live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
-) -> Vec<String> {
+) {
     let resource = &write.ask.resource;
-    if !resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        || !subresource(write).is_empty()
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+        && subresource(write).is_empty()
     {
-        return Vec::new();
+        errors.extend(schema::structural::check_definition(object, live));
     }
-    let (more, warnings) = definition::validate(write.api, object);
-    errors.extend(more);
-    warnings
 }
 
 fn refuse(

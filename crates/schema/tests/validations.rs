@@ -253,3 +253,74 @@ fn known_expressions() {
     };
     assert_eq!(told(&check_schema(&path, &schema, &options)), [""; 0]);
 }
+
+/// As deep as JSON can be, on the stack of a worker thread.
+#[test]
+fn deep_schemas_and_objects() {
+    let depth = 480;
+    let leaf = json::json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]});
+    let list = (0..depth).fold(leaf, |below, _| {
+        json::json!({"type": "array", "maxItems": 1, "items": below, "x-kubernetes-validations": [{"rule": "self == self"}]})
+    });
+    let schema = json::json!({"type": "object", "properties": {"l": list}});
+    let value = (0..depth).fold(json::json!(1), |below, _| json::json!([below]));
+    let object = json::json!({"l": value});
+    let small = std::thread::Builder::new().stack_size(2 << 20);
+    let run = move || {
+        let path = Path::new("s");
+        let errors = check_schema(&path, &schema, &SchemaOptions::default());
+        assert_eq!(told(&errors), [""; 0]);
+        let compiled = structural::from_json_schema_props(&schema).unwrap();
+        let rules = structural::rules_of(compiled.place()).unwrap();
+        for old in [None, Some(&object)] {
+            let outcome = rules
+                .evaluate(compiled.place(), &object, old, Budget::default())
+                .unwrap();
+            assert_eq!(outcome.errors.len() + outcome.warnings.len(), 1);
+        }
+        // Its parts are dropped where there is room for it.
+        (schema, object)
+    };
+    drop(small.spawn(run).unwrap().join().unwrap());
+}
+
+/// Many broken rules are told up to a bound, and a budget that is used up ends all.
+#[test]
+fn errors_and_cost_are_bounded() {
+    let schema = json::json!({"type": "object", "properties": {"l": {"type": "array", "items": {
+        "type": "string", "x-kubernetes-validations": [{"rule": "self == ''", "messageExpression": "self"}],
+    }}}});
+    let compiled = structural::from_json_schema_props(&schema).unwrap();
+    let rules = structural::rules_of(compiled.place()).unwrap();
+    let object = |count: usize, length: usize| {
+        let items: Value = (0..count).map(|_| "x".repeat(length)).collect();
+        json::json!({"l": items})
+    };
+    let evaluate = |object: &Value, old: Option<&Value>, budget: Budget| {
+        rules
+            .evaluate(compiled.place(), object, old, budget)
+            .unwrap()
+    };
+    let many = object(5_000, 1);
+    let outcome = evaluate(&many, None, Budget::default());
+    assert_eq!(outcome.errors.len(), meta::field::MAX_ERRORS);
+    let long = object(5_000, 4_000);
+    let outcome = evaluate(&long, None, Budget::default());
+    let size: usize = outcome.errors.iter().map(|it| it.to_string().len()).sum();
+    assert!(size < 1 << 20, "{size}");
+    let outcome = evaluate(&long, Some(&long), Budget::default());
+    let size: usize = outcome.warnings.iter().map(String::len).sum();
+    assert!(
+        outcome.errors.is_empty() && size > 0 && size < 1 << 20,
+        "{size}"
+    );
+    let budget = Budget {
+        total: 100,
+        ..Budget::default()
+    };
+    let outcome = evaluate(&many, None, budget);
+    assert_eq!(outcome.remaining, -1);
+    let last = outcome.errors.last().unwrap().to_string();
+    assert!(last.contains("running out of cost budget"), "{last}");
+    assert_eq!(outcome.errors.len(), 51);
+}

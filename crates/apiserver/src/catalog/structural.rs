@@ -130,19 +130,6 @@ pub(crate) fn validate(
     errors
 }
 
-/// Rules in CEL come last: what else is wrong may keep them from being looked at. Gives what is only warned of.
-pub(crate) fn rules(
-    custom: &Custom,
-    object: &Value,
-    live: Option<&Value>,
-    errors: &mut Vec<Error>,
-) -> Vec<String> {
-    let schema = custom.schema.as_ref();
-    schema.map_or(Vec::new(), |it| {
-        structural::validate_rules(it.place(), object, live, errors)
-    })
-}
-
 /// What is wrong with sets and maps, unless something was before.
 fn lists(schema: &Schema, object: &Value, live: Option<&Value>) -> Vec<Error> {
     let wrong = |object| structural::validate_lists(&Path::root(), schema.place(), object);

@@ -10,11 +10,14 @@ use meta::Status;
 use meta::options::DeleteOptions;
 use resources::prepare::{GarbageCollection, ResetFields};
 use resources::{prepare, validate};
+use schema::Schema;
+use schema::structural::{Budget, Outcome, rules_of};
 
 use crate::catalog::Resource;
 use crate::catalog::object;
 use crate::catalog::structural;
 use crate::runtime::clock;
+use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
 use crate::write::Write;
 use crate::write::definition;
@@ -130,14 +133,41 @@ fn context<'a>(
     }
 }
 
-pub(crate) fn validate_create(write: &Write<'_>, object: &Value) -> Result<Vec<String>, Status> {
+/// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
+/// that take more, and to compile rules, the request leaves the worker thread.
+pub(crate) async fn rules(
+    write: &Write<'_>,
+    object: &Value,
+    live: Option<&Value>,
+) -> Result<Option<Outcome>, Status> {
+    let custom = write.ask.resource.custom.as_ref();
+    let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
+    let rules = place.and_then(|it| Some((it, rules_of(it)?)));
+    let Some((place, rules)) = rules else {
+        return Ok(None);
+    };
+    if rules.is_compiled() {
+        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
+        if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
+            return Ok(outcome);
+        }
+    }
+    write.ask.heavy(write.api, HEAVY).await?;
+    Ok(rules.evaluate(place, object, live, Budget::default()))
+}
+
+pub(crate) fn validate_create(
+    write: &Write<'_>,
+    object: &Value,
+    rules: Option<Outcome>,
+) -> Result<Vec<String>, Status> {
     let resource = &write.ask.resource;
     let mut errors = match &resource.custom {
         Some(custom) => structural::validate(resource, custom, object, None),
         None => validate::create(&resource.group, &resource.version, &resource.kind, object),
     };
-    if let Some(custom) = &resource.custom {
-        structural::rules(custom, object, None, &mut errors);
+    if let Some(rules) = rules {
+        rules.add_to(&mut errors);
     }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
@@ -152,6 +182,7 @@ pub(crate) fn validate_update(
     write: &Write<'_>,
     object: &Value,
     live: &Value,
+    rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
     let resource = &write.ask.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
@@ -162,10 +193,9 @@ pub(crate) fn validate_update(
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
-    if let Some(custom) = &resource.custom {
+    if let Some(rules) = rules {
         // A refusal has them as well.
-        let warnings = structural::rules(custom, object, Some(live), &mut errors);
-        write.ask.warnings.add(warnings);
+        write.ask.warnings.add(rules.add_to(&mut errors));
     }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));

@@ -292,3 +292,35 @@ async fn authors_are_told() {
         assert_eq!(answer.message(), format!("{start}{text}"));
     }
 }
+
+/// What takes long is done aside, with the same answer; what takes too long is refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn costly_rules() {
+    let fixture = Fixture::new();
+    let numbers = json!({"type": "array", "maxItems": 100, "items": {"type": "integer"}, "x-kubernetes-validations": [
+        {"rule": "self.all(x, self.all(y, x + y >= 0))", "message": "no two may be below zero"},
+        {"rule": "self.size() < 100 || self.all(x, self.all(y, self.all(z, x + y + z >= 0)))"},
+    ]});
+    let spec = json!({"type": "object", "properties": {"l": numbers}});
+    fixture
+        .define("widgets", "Widget", "Namespaced", spec)
+        .await;
+    let create = async |name: &str, numbers: Vec<i64>| {
+        let mut widget = widget(&json!({"l": (numbers.into_iter().collect::<Value>())}));
+        let metadata = widget.get_mut("metadata").and_then(Value::as_object_mut);
+        metadata.unwrap().insert("name", name);
+        send(&fixture, "POST", WIDGETS, "application/json", &widget).await
+    };
+    for name in ["a", "b"] {
+        taken(&create(name, (0..90).collect()).await);
+    }
+    let broken = (0..89).chain([-50]).collect();
+    refused(
+        &create("w", broken).await,
+        "spec.l: Invalid value: no two may be below zero",
+    );
+    refused(
+        &create("w", (0..100).collect()).await,
+        "spec.l: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.size() < 100 || self.all(x, self.all(y, self.all(z, x + y + z >= 0)))",
+    );
+}

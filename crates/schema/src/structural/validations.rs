@@ -52,6 +52,11 @@ pub struct LazyValidator {
     compiled: OnceLock<Option<Validator>>,
 }
 
+/// The rules of a resource, whose schema is at `place`; nothing if it has none.
+pub fn rules_of(place: Place<'_>) -> Option<&LazyValidator> {
+    place.node().rules.as_ref()?.validator.as_deref()
+}
+
 impl LazyValidator {
     pub(super) fn new(schema: Value) -> Self {
         Self {
@@ -67,33 +72,40 @@ impl LazyValidator {
             .get_or_init(|| Validator::new(&self.schema, true));
         compiled.as_ref()
     }
+
+    /// Whether the rules need not be compiled any more.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    /// Looks at an object, and at the one that it takes the place of. The schema is at `place`.
+    pub fn evaluate(
+        &self,
+        place: Place<'_>,
+        object: &Value,
+        old: Option<&Value>,
+        budget: Budget,
+    ) -> Option<Outcome> {
+        let (validator, path) = (self.get()?, Path::root());
+        Some(match old {
+            Some(old) => validator.validate_update(&path, place, object, old, budget),
+            None => validator.validate(&path, object, None, budget),
+        })
+    }
 }
 
-/// Looks at the rules of a resource after all else about it was validated. Adds to the errors, and gives what is only
-/// warned of.
-pub fn validate_rules(
-    place: Place<'_>,
-    object: &Value,
-    old: Option<&Value>,
-    errors: &mut Vec<Error>,
-) -> Vec<String> {
-    let rules = place.node().rules.as_ref();
-    let validator = rules.and_then(|it| it.validator.as_ref()?.get());
-    let Some(validator) = validator else {
-        return Vec::new();
-    };
-    if errors.iter().any(is_blocking) {
-        let text = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-        errors.push(Error::invalid(Path::root(), Value::Null, text));
-        return Vec::new();
+impl Outcome {
+    /// Adds what rules found to all else that is wrong with an object, and gives what is only warned of. Rules do not count
+    /// if what they rely on is wrong.
+    pub fn add_to(self, errors: &mut Vec<Error>) -> Vec<String> {
+        if errors.iter().any(is_blocking) {
+            let text = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+            errors.push(Error::invalid(Path::root(), Value::Null, text));
+            return Vec::new();
+        }
+        errors.extend(self.errors);
+        self.warnings
     }
-    let (path, budget) = (Path::root(), Budget::default());
-    let outcome = match old {
-        Some(old) => validator.validate_update(&path, place, object, old, budget),
-        None => validator.validate(&path, object, None, budget),
-    };
-    errors.extend(outcome.errors);
-    outcome.warnings
 }
 
 /// Rules may rely on types and bounds.
@@ -115,6 +127,14 @@ pub struct Budget {
     pub per_call: u64,
     /// All for one object.
     pub total: i64,
+}
+
+impl Budget {
+    /// What takes so little is done in about a millisecond.
+    pub const SMALL: Self = Self {
+        per_call: 20_000,
+        total: 20_000,
+    };
 }
 
 impl Default for Budget {

@@ -146,7 +146,8 @@ impl Write<'_> {
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         escalation::check(self, &object, Some(live)).await?;
         if !self.is_internal {
-            warnings.append(&mut strategy::validate_update(self, &object, live)?);
+            let rules = strategy::rules(self, &object, Some(live)).await?;
+            warnings.append(&mut strategy::validate_update(self, &object, live, rules)?);
         }
         self.ask.warnings.add(warnings);
         if is_seen {

@@ -1,5 +1,6 @@
 //! The environments of Kubernetes, by compatibility version.
 
+mod policy;
 mod variables;
 
 use std::sync::OnceLock;
@@ -12,6 +13,7 @@ use crate::types::Type;
 use crate::value::Value;
 use crate::{Attributes, Authorizer};
 
+pub use policy::{CompileError, PolicyCompiler};
 pub use variables::{
     AdmissionVariables, DeviceFeatures, admission_environment, authorization_environment,
     claims_environment, device_environment, user_environment,

@@ -8,7 +8,7 @@ use crate::env::{Env, Library, StructType};
 use crate::types::Type;
 
 /// What an expression of admission can use beyond the objects and the request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct AdmissionVariables {
     pub params: bool,
     pub authorizer: bool,

@@ -60,6 +60,7 @@ mod respond;
 pub mod scrape;
 pub mod server;
 mod show;
+mod stamps;
 mod stored;
 mod strategy;
 mod strict_heads;

@@ -18,5 +18,7 @@ mod field_validation;
 mod fixture;
 #[path = "api/openapi.rs"]
 mod openapi;
+#[path = "api/policies.rs"]
+mod policies;
 #[path = "api/watch_by_name.rs"]
 mod watch_by_name;

@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::openapi::Cache;
 use crate::request_log::RequestLog;
 use crate::server::Peer;
+use crate::stamps::Stamps;
 use crate::unread::{ConnectionMemory, Unread, UnreadLimits};
 use crate::used_tokens::UsedTokens;
 use crate::{clock, discovery, documents, random};
@@ -58,6 +59,7 @@ pub struct Api {
     pub recent: Option<Arc<Recent>>,
     pub(crate) event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     pub(crate) remembered: Remembered,
+    pub(crate) stamps: Stamps,
     pub used_tokens: UsedTokens,
     ready: AtomicBool,
     leaving: AtomicBool,
@@ -193,6 +195,7 @@ impl Api {
             recent: parts.recent,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
+            stamps: Stamps::default(),
             used_tokens: UsedTokens::default(),
             ready: AtomicBool::new(false),
             leaving: AtomicBool::new(false),

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use apiserver::request::{Query, RequestInfo};
-use apiserver::token::Continue;
+use apiserver::continue_token::Continue;
 use auth::serviceaccount::{SigningKey, Verifier};
 use fuzz::Dice;
 use libfuzzer_sys::fuzz_target;

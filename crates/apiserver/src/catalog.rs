@@ -1,6 +1,18 @@
 //! The kinds that are served right now: the built-in rows, and the custom ones that arrive and go.
 //!
 //! A catalog is never changed: a new one takes its place.
+//!
+//! **Room.** Kinds, built-in and custom: their rows, schemas, versions, and conversion between versions and stored
+//! bytes. **May use:** `runtime`.
+
+pub(crate) mod canonical;
+pub(crate) mod convert;
+pub mod converter;
+pub mod custom;
+pub(crate) mod defaults;
+pub(crate) mod fields;
+pub(crate) mod object;
+pub(crate) mod structural;
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -13,8 +25,8 @@ use meta::gvk::{
 use resources::Resource as Row;
 use schema::Schema;
 
-use crate::custom::Custom;
-use crate::metrics::RowSeries;
+use crate::catalog::custom::Custom;
+use crate::instruments::row::RowSeries;
 
 /// One resource at one version: its row, and what serving it takes.
 #[derive(Debug)]

@@ -1,4 +1,8 @@
 //! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
+//!
+//! **Room.** Documents made from the catalog: discovery and `OpenAPI`, each with its cache.
+
+pub(crate) mod openapi;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,13 +15,13 @@ use meta::Status;
 use meta::gvk::api_version;
 use telemetry::trace::Role;
 
-use crate::body::Body;
 use crate::catalog::{Catalog, Group, Resource};
-use crate::digest;
-use crate::documents::{self, Request};
-use crate::gzip::{self, Packed};
-use crate::pipeline::Api;
-use crate::traced;
+use crate::nonresource::{self, Request};
+use crate::observe::traced;
+use crate::runtime::digest;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::gzip::{self, Packed};
 
 /// What was made of the newest catalog: aggregated discovery of `/api` and of `/apis`.
 #[derive(Debug, Default)]
@@ -59,7 +63,7 @@ pub(crate) fn root(
     groups: bool,
 ) -> Result<Response<Body>, Status> {
     let catalog = api.catalog.load_full();
-    if wants_aggregated(documents::accepts(request))? {
+    if wants_aggregated(nonresource::accepts(request))? {
         let made = api.discovery.get(&catalog, groups);
         let is_packed = gzip::is_wanted(request.headers, made.body.len());
         let body = if is_packed {
@@ -67,7 +71,7 @@ pub(crate) fn root(
         } else {
             made.body.clone()
         };
-        let mut response = documents::tagged(request, AGGREGATED, &made.etag, body);
+        let mut response = nonresource::tagged(request, AGGREGATED, &made.etag, body);
         if is_packed && response.status().is_success() {
             gzip::mark(&mut response);
         }
@@ -92,7 +96,7 @@ pub(crate) fn root(
             }],
         })
     };
-    let mut response = documents::objects(request, &value)?;
+    let mut response = nonresource::objects(request, &value)?;
     response
         .headers_mut()
         .insert("vary", http::HeaderValue::from_static("Accept"));

@@ -1,11 +1,15 @@
 //! Hot path. API Priority and Fairness: which priority level a request belongs to, a seat there or a place in a queue for
 //! one, and the way back. The rules are in the crate `flowcontrol`; here are locks, tasks and the clock.
+//!
+//! **Room.** Limits on how many requests are served at a time. **May use:** `request`, `catalog`, `transport`, `runtime`.
 
 mod debug;
 mod estimate;
 mod level;
 mod objects;
+pub(crate) mod places;
 mod seat;
+pub(crate) mod seat_slot;
 mod series;
 mod stream;
 #[cfg(test)]
@@ -23,8 +27,8 @@ use http::Method;
 use http::uri::PathAndQuery;
 use telemetry::metrics::{Registry, Timer};
 
-use crate::pipeline::{Api, Settings};
 use crate::request::{Query, RequestInfo};
+use crate::state::{Api, Settings};
 
 pub(crate) use debug::answer as debug_answer;
 pub(crate) use level::Entry;

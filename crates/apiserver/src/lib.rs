@@ -2,82 +2,40 @@
 //!
 //! **Invariants:** names no kind but Namespace, `CustomResourceDefinition` and the few whose subresources act; every
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
+//!
+//! The modules below are rooms: one purpose each. Their first lines say what belongs there and which rooms they may use.
+//! From the bottom up: `runtime`, `transport`, `catalog`, `request`, `flow`, `observe`, `discovery`, `access`, `state`,
+//! `read`, `write`, `subresources`, `nonresource`, `pipeline`, `server`.
 
-pub mod allocate;
-pub mod authenticate;
-mod blocking;
-pub mod body;
+mod access;
 pub mod catalog;
-mod clock;
-pub mod compact;
-mod convert;
-pub mod converter;
-#[cfg(test)]
-mod cost;
-mod cpu_slots;
-pub mod custom;
-mod debug_flags;
-mod debug_traces;
-mod decode;
-mod definition;
-mod delete;
-pub mod delivery;
-mod digest;
 mod discovery;
-pub mod documents;
-mod encoded;
-pub mod everything;
-mod failure;
-mod fields;
-mod filter;
 mod flow;
-pub mod follow;
-mod gate;
-mod gather;
-mod guard;
-mod gzip;
-pub mod health;
-mod http1;
-pub mod incoming;
-mod join;
-mod kinds;
-mod list;
-pub mod local;
-mod lookup;
-mod managed;
-pub mod masters;
-pub mod metrics;
-mod negotiate;
-mod object;
-mod openapi;
-mod patch;
+mod instruments;
+pub mod nonresource;
+mod observe;
 pub mod pipeline;
-pub mod random;
-pub mod receiver;
+mod read;
 pub mod request;
-pub mod request_log;
-mod respond;
-pub mod scrape;
+mod runtime;
 pub mod server;
-mod show;
-mod stamps;
-mod stored;
-mod strategy;
-mod strict_heads;
-mod structural;
+mod state;
 mod subresources;
-mod table;
-pub mod tls;
-mod together;
-pub mod token;
-mod traced;
-pub mod unenforced;
-pub mod unread;
-mod unserved;
-pub mod used_tokens;
-mod verbs;
-mod warnings;
-mod watch;
+mod transport;
 mod write;
 
-pub use openapi::Builds;
+#[cfg(test)]
+mod cost;
+
+pub use access::{authenticate, used_tokens};
+pub use catalog::{converter, custom};
+pub use discovery::openapi::Builds;
+pub use nonresource::health;
+pub use observe::{metrics, request_log};
+pub use pipeline::local;
+pub use read::{continue_token, metadata_stream};
+pub use runtime::random;
+pub use server::{receiver, scrape};
+pub use state::{compact, informers, master_leases};
+pub use transport::{body, delivery, incoming, tls, unread};
+pub use write::{allocate, unenforced};

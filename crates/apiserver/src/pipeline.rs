@@ -1,6 +1,10 @@
 //! One request from end to end, top-down.
+//!
+//! **Room.** The order of the filters of a request, the choice of its verb, and calls from inside the process. Uses all
+//! rooms but `server`.
 
-mod api;
+pub mod local;
+pub(crate) mod verbs;
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -10,61 +14,36 @@ use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use json::Value;
 use meta::Status;
 
-use crate::body::Body;
+use crate::access::gate::{self, SeatSlot};
 use crate::catalog::Resource;
-use crate::cpu_slots::{self, Offload};
-use crate::delivery::{self, Answer, Described};
 use crate::flow::Unseated;
-use crate::gate::{self, SeatSlot};
-use crate::incoming::RequestBody;
-use crate::metrics::Tally;
+use crate::nonresource;
+use crate::nonresource::debug_flags;
+use crate::observe::metrics::Tally;
+use crate::observe::request_log::{AUDIT_ID, Noted};
+use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
+use crate::request::respond;
+use crate::request::warnings::Warnings;
 use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
-use crate::request_log::Noted;
-use crate::server::Peer;
-use crate::traced::{self, RequestFacts, SERVER_TIMING};
-use crate::unread::ConnectionMemory;
-use crate::warnings::Warnings;
-use crate::{debug_flags, documents, gzip, random, respond, verbs};
-pub use api::{Api, Config, Settings};
-
-pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+use crate::runtime::cpu_slots::{self, Offload};
+use crate::runtime::random;
+pub use crate::state::{Api, Config, Settings};
+use crate::transport::body::Body;
+pub use crate::transport::caller::Caller;
+use crate::transport::delivery::{self, Answer, Described};
+use crate::transport::gzip;
+use crate::transport::incoming::RequestBody;
 
 /// What a request of a controller of ours may take, however short clients' time is.
 const OWN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// For a response that says that the request took too long.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-
-/// Who is at the other end of a connection, or inside of this process.
-#[derive(Debug)]
-pub enum Caller {
-    Remote {
-        peer: Peer,
-        /// Its certificate leads to one of our authorities for clients.
-        trusted: bool,
-        /// Whom its certificate names, and from when to when it counts.
-        known: Option<(Arc<User>, (i64, i64))>,
-        /// From when to when it may speak for others.
-        proxy: Option<(i64, i64)>,
-        /// What it has not read of its responses.
-        memory: Arc<ConnectionMemory>,
-    },
-    /// A controller of ours.
-    Local(Arc<User>),
-}
-
-impl Caller {
-    pub(crate) fn memory(&self) -> Arc<ConnectionMemory> {
-        match self {
-            Self::Remote { memory, .. } => memory.clone(),
-            Self::Local(_) => Arc::default(),
-        }
-    }
-}
 
 /// All that is known about a request for a resource when its verb takes over.
 #[derive(Debug)]
@@ -221,7 +200,7 @@ impl Api {
                 drop(seat); // Its body may take its time.
                 return Ok(debug_flags::answer(&parts.method, info.path, body).await);
             }
-            let ask = documents::Request {
+            let ask = nonresource::Request {
                 user: &user,
                 path: info.path,
                 query,
@@ -229,12 +208,12 @@ impl Api {
                 method: &parts.method,
             };
             tally.series = self.metrics.requests.path(&ask);
-            let answered = Box::pin(in_time(tally.deadline, documents::answer(self, &ask))).await;
+            let answered = Box::pin(in_time(tally.deadline, nonresource::answer(self, &ask))).await;
             return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
         };
         if info.path.starts_with("//") {
             // Authorized as what it reads like, and then nobody's, as upstream.
-            return Ok(documents::page_not_found());
+            return Ok(nonresource::page_not_found());
         }
         // A change must not be judged by a state that is older than what other servers have answered.
         if !matches!(parts.method, Method::GET | Method::HEAD) {
@@ -267,9 +246,9 @@ impl Api {
     fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
         let catalog = self.catalog.load();
         if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
-            return documents::page_not_found();
+            return nonresource::page_not_found();
         }
-        respond::refused(&documents::no_resource(), headers, query)
+        respond::refused(&nonresource::no_resource(), headers, query)
     }
 
     /// What a request may take.
@@ -493,6 +472,24 @@ impl Ask<'_> {
             deadline: self.deadline,
             seat: self.seat,
         }
+    }
+
+    /// An object that names the uid it is about must name the one that is there.
+    pub(crate) fn check_uid(&self, object: &Value, live: &Value) -> Result<(), Status> {
+        let (asked, found) = (meta::object::uid(object), meta::object::uid(live));
+        if asked.is_empty() || asked == found {
+            return Ok(());
+        }
+        let key = self.resource.key(&self.info.namespace, &self.info.name);
+        let text = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
+             failed: UID in precondition: {asked}, UID in object meta: {found}"
+        );
+        Err(Status::conflict(
+            &self.resource.group_resource(),
+            &self.info.name,
+            text,
+        ))
     }
 
     pub fn not_found(&self) -> Status {

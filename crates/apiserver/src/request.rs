@@ -1,10 +1,23 @@
 //! What a request asks for, read from its path once. There is no route table: paths are regular, and custom resources
 //! arrive at run time.
+//!
+//! **Room.** What a client says and is told: request info, content negotiation, decoding of bodies, rendering of
+//! objects and responses. **May use:** `catalog`, `transport`, `runtime`.
+
+pub(crate) mod decode;
+pub(crate) mod encoded;
+pub(crate) mod negotiate;
+pub(crate) mod render;
+pub(crate) mod respond;
+pub(crate) mod table;
+pub(crate) mod warnings;
 
 use std::borrow::Cow;
 
 use http::Method;
 use meta::selector::FieldSelector;
+
+use crate::transport::http1::percent_decode;
 
 /// In the words that authorization rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,32 +242,6 @@ fn exact_name(selector: &str) -> Option<String> {
     let name = selector.exact_match("metadata.name")?;
     let is_segment = !name.is_empty() && !matches!(name, "." | "..") && !name.contains(['/', '%']);
     is_segment.then(|| name.to_owned())
-}
-
-/// Whether all percent signs of a path are right.
-pub(crate) fn is_escaped(path: &str) -> bool {
-    percent_decode(path).is_some()
-}
-
-/// `None` if the percent signs are not right. What is no UTF-8 is nobody's name, and becomes U+FFFD.
-fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(bytes.next()?).to_digit(16);
-            let code = digit()? << 4 | digit()?;
-            out.push(u8::try_from(code).ok()?);
-        } else {
-            out.push(byte);
-        }
-    }
-    Some(Cow::Owned(String::from_utf8(out).unwrap_or_else(|error| {
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    })))
 }
 
 #[cfg(test)]

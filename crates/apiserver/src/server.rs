@@ -1,4 +1,9 @@
 //! Connections: accept, TLS, HTTP, and an end that loses nothing.
+//!
+//! **Room.** Listeners: the API, metrics on a port of their own, and the port for spans. The top: uses all rooms.
+
+pub mod receiver;
+pub mod scrape;
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,22 +16,23 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use rustls::pki_types::CertificateDer;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::body::Body;
-use crate::delivery::{Answer, ConnectionState, Delivery};
-use crate::gather::Gathered;
-use crate::http1;
-use crate::pipeline::{Api, Caller};
-use crate::random;
-use crate::strict_heads::StrictHeads;
-use crate::tls::Accepting;
-use crate::together::{Ended, Requests, Together};
+use crate::runtime::random;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::caller::Caller;
+pub use crate::transport::caller::Peer;
+use crate::transport::connection_task::{Ended, Requests, Together};
+use crate::transport::delivery::{Answer, ConnectionState, Delivery};
+use crate::transport::http1;
+use crate::transport::record_writer::Gathered;
+use crate::transport::strict_heads::StrictHeads;
+use crate::transport::tls::Accepting;
 
 /// How long an HTTP/1 connection may wait for its next request, as upstream.
 const IDLE: Duration = Duration::from_secs(90);
@@ -36,14 +42,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(180);
 const HEAD: u32 = 1 << 20;
 /// Go counts bytes only; a reader needs a number.
 const HEADERS: usize = 1000;
-
-/// Who is at the other end.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    pub address: SocketAddr,
-    /// What the client showed, its own certificate first. Nobody has looked at it yet.
-    pub certificates: Vec<CertificateDer<'static>>,
-}
 
 /// Serves until `stop` turns true, then lets requests finish for at most `grace`.
 pub async fn serve(

@@ -1,4 +1,6 @@
 //! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
+//!
+//! **Room.** Subresources and kinds that are not stored, on top of `read` and `write`.
 
 mod actions;
 mod eviction;
@@ -14,18 +16,20 @@ use json::Value;
 use meta::Status;
 use resources::Verb as Allowed;
 
-use crate::body::Body;
-use crate::documents;
-use crate::incoming::RequestBody;
-use crate::pipeline::{Api, Ask};
+use crate::nonresource;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
 use crate::request::Verb;
-use crate::{traced, verbs};
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
 
 /// Whether there is one of this name, for this verb.
 pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
     let name = &*ask.info.subresource;
     let Some(sub) = ask.resource.subresource(name) else {
-        return Err(documents::no_resource());
+        return Err(nonresource::no_resource());
     };
     verbs::check_name(&ask.info.name)?;
     if name == "proxy" && verbs::exists(ask) {
@@ -39,11 +43,11 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
         Verb::Patch => Allowed::Patch,
         Verb::Delete => Allowed::Delete,
         _ if ask.info.rest.is_empty() => return Err(verbs::not_allowed()),
-        _ => return Err(documents::no_resource()),
+        _ => return Err(nonresource::no_resource()),
     };
     let ends = ask.info.rest.is_empty() || ask.resource.custom.is_some();
     if !ends || !verbs::exists(ask) {
-        return Err(documents::no_resource());
+        return Err(nonresource::no_resource());
     }
     let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {

@@ -2,8 +2,20 @@
 //!
 //! live object, change, default, managed fields, mutate admission, prepare, validate, validate admission, canonical
 //! bytes, store.
+//!
+//! **Room.** Create, update, patch, apply and delete, and the parts of a write: strategies of kinds, managed fields,
+//! allocation, escalation checks.
 
+pub mod allocate;
 mod create;
+pub(crate) mod definition;
+pub(crate) mod delete;
+pub(crate) mod escalation;
+pub(crate) mod managed;
+pub(crate) mod patch;
+pub(crate) mod strategy;
+pub mod unenforced;
+pub(crate) mod unserved;
 mod update;
 
 use std::sync::Arc;
@@ -17,10 +29,14 @@ use store::{Entry, Txn};
 use telemetry::trace::{self, Role, Scope};
 
 use crate::catalog::Resource;
-use crate::metrics::Operation as Stored;
-use crate::pipeline::{Api, Ask};
+use crate::catalog::convert;
+use crate::catalog::object;
+use crate::instruments::row::Operation as Stored;
+use crate::observe::traced;
+use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::{convert, managed, object, respond, traced};
+use crate::request::respond;
+use crate::state::Api;
 
 /// When owners were found that are named twice: a patch is looked at no sooner.
 const ADMITTED: &str = " after mutating admission happens";

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use apiserver::catalog::Resource;
-use apiserver::everything::{Change, Everything, Seen};
 use apiserver::local::Local;
+use apiserver::metadata_stream::{Change, Everything, Seen};
 use tokio::sync::watch;
 
 use crate::queue::Queue;

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use admission::Plugins;
 use admission::client::Targets;
 use anyhow::Context;
-use apiserver::follow::Learners;
+use apiserver::informers::Learners;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
 use apiserver::tls::{Accepting, ClientAuthority, Policy, Serving};
@@ -214,7 +214,7 @@ impl Server {
             setup::config(options, (clients, proxies), (&learners, counted), address)?,
             stopped.clone(),
         ));
-        apiserver::follow::start(&api, learners);
+        apiserver::informers::start(&api, learners);
         apiserver::metrics::follow(&api);
         apiserver::health::monitor(&api);
         let client = Local::new(

@@ -8,8 +8,8 @@ use meta::quantity::Quantity;
 use meta::selector::{FieldSelector, LabelSelector};
 
 use super::measure::{Report, TIMES};
-use crate::decode::{self, Expected, Validation};
-use crate::negotiate::Format;
+use crate::request::decode::{self, Expected, Validation};
+use crate::request::negotiate::Format;
 
 const SMALL: usize = 400;
 

@@ -270,7 +270,7 @@ fn objects() {
             }
             let _ = merge::update(&context, &mut new.clone(), "one", NOW);
             let applied = merge::apply(&context, &new, "two", false, NOW);
-            drop(applied.map_err(crate::managed::refused));
+            drop(applied.map_err(crate::write::managed::refused));
         });
         step("validate an update", &|schema, object, old| {
             drop(structural::validate_update(schema.place(), object, old));

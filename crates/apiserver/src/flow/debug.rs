@@ -9,10 +9,10 @@ use meta::time::{Time, go_duration_string};
 use super::FlowControl;
 use super::level::Level;
 use super::seat::Carried;
-use crate::body::Body;
-use crate::documents::Request;
+use crate::nonresource::Request;
+use crate::request::respond;
 use crate::request::{Query, RequestInfo};
-use crate::respond;
+use crate::transport::body::Body;
 
 /// What is there below that path; none if there is nothing of that name.
 pub(crate) fn answer(

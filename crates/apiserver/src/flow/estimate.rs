@@ -7,8 +7,8 @@ use flowcontrol::{ListOptions, Nanos, ObjectStats, WatchId, WorkEstimate};
 
 use super::FlowControl;
 use super::level::Entry;
-use crate::pipeline::Api;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
+use crate::state::Api;
 
 /// How large objects are is looked at anew after this long.
 const FRESH: Nanos = 60_000_000_000;

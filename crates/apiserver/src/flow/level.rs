@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::Shared;
 use super::seat::Carried;
 use super::series::EntrySeries;
-use crate::clock;
+use crate::runtime::clock;
 
 const LEVEL_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 const SCHEMA_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");

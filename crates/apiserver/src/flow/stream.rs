@@ -14,7 +14,7 @@ use flowcontrol::Nanos;
 use super::Shared;
 use super::level::Entry;
 use super::seat::{Arriving, FlowSeat, Outcome};
-use crate::body::{Body, Frames, Upcoming};
+use crate::transport::body::{Body, Frames, Upcoming};
 
 /// A client that has taken nothing for so long holds no seats.
 const STALLED: Nanos = 1_000_000_000;

@@ -13,9 +13,9 @@ use json::json;
 use telemetry::metrics::{Format, Registry, render};
 
 use super::{Arriving, Changed, Entry, FlowControl, FlowSeat, Outcome, StreamSeat};
-use crate::body::{Body, Upcoming};
-use crate::gate::SeatSlot;
-use crate::pipeline::Settings;
+use crate::access::gate::SeatSlot;
+use crate::state::Settings;
+use crate::transport::body::{Body, Upcoming};
 
 struct World {
     flow: Arc<FlowControl>,

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use meta::Status;
 
-use crate::cpu_slots;
-use crate::gate::SeatSlot;
-use crate::pipeline::{Api, Ask};
+use crate::access::gate::SeatSlot;
+use crate::pipeline::Ask;
+use crate::runtime::cpu_slots;
+use crate::state::Api;
 
 /// What a request takes besides its body.
 const OVERHEAD: usize = 16 << 10;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use flowcontrol::{Tracked, WatchId};
 
 use super::Shared;
-use crate::pipeline::{Api, Ask};
+use crate::pipeline::Ask;
+use crate::state::Api;
 
 /// One of them, until this is dropped.
 #[derive(Debug)]

@@ -8,12 +8,18 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::GroupVersionKind;
 
-use crate::body::Body;
-use crate::decode::Expected;
-use crate::incoming::RequestBody;
-use crate::pipeline::{Api, Ask};
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
+use crate::request::decode::Expected;
+use crate::request::render;
+use crate::request::respond;
+use crate::runtime::clock;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
 use crate::write::{Change, Changed, Options, Seen, Write};
-use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn read(
     api: &Api,
@@ -49,7 +55,7 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
         "status": "Success",
         "code": 201,
     });
-    let body = traced::serialize(|| show::encode(&status, accepted))?;
+    let body = traced::serialize(|| render::encode(&status, accepted))?;
     Ok(respond::with_code(
         StatusCode::CREATED,
         accepted.format.content_type(),
@@ -90,7 +96,7 @@ async fn store(
     write.kind = kind;
     write.act(Operation::Create, &name, &mut binding).await?;
     let pods = api.catalog.load().get("", "v1", "pods").cloned();
-    let pods = pods.ok_or_else(crate::documents::no_resource)?;
+    let pods = pods.ok_or_else(crate::nonresource::no_resource)?;
     let ask = Ask {
         resource: pods,
         ..ask.again()

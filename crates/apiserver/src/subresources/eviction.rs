@@ -12,11 +12,16 @@ use meta::gvk::GroupVersionKind;
 use meta::options::DeleteOptions;
 
 use super::actions;
-use crate::body::Body;
-use crate::incoming::RequestBody;
-use crate::pipeline::{Api, Ask};
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
+use crate::runtime::clock;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
+use crate::write::delete;
 use crate::write::{Change, Changed, Options, Seen, Write};
-use crate::{clock, delete, object, traced, verbs};
 
 /// How often a pod that changes meanwhile is looked at again.
 const RETRIES: usize = 5;

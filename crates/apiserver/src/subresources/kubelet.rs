@@ -11,11 +11,15 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 use telemetry::trace;
 
-use crate::body::Body;
-use crate::pipeline::{Api, Ask};
+use crate::access::gate;
+use crate::catalog::convert;
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
 use crate::request::Verb;
+use crate::state::Api;
+use crate::transport::body::Body;
 use crate::write::{Options, Write};
-use crate::{convert, gate, object, traced};
 
 pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     connect(api, ask).await?;

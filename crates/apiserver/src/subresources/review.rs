@@ -8,13 +8,19 @@ use json::{Value, json};
 use meta::Status;
 use telemetry::trace;
 
-use crate::body::Body;
-use crate::incoming::RequestBody;
-use crate::pipeline::{Api, Ask};
-use crate::show::Show;
-use crate::table::Include;
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
+use crate::request::render;
+use crate::request::render::Show;
+use crate::request::respond;
+use crate::request::table::Include;
+use crate::runtime::clock;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
 use crate::write::{Options, Write};
-use crate::{clock, object, respond, show, traced, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -25,7 +31,7 @@ pub(super) async fn create(
     let options = verbs::write_options(ask, "CreateOptions")?;
     let (review, length) = verbs::read(api, ask, body).await?;
     let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
-    let body = traced::serialize(|| show::encode(&review, accepted))?;
+    let body = traced::serialize(|| render::encode(&review, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
@@ -48,9 +54,9 @@ async fn reviewed(
     if kind == "LocalSubjectAccessReview" {
         metadata.insert("namespace", &*ask.info.namespace);
     }
-    crate::strategy::default(&ask.resource, &mut review);
+    crate::catalog::defaults::apply(&ask.resource, &mut review);
     let write = Write::new(api, ask, options);
-    crate::managed::update(&write, None, &mut review);
+    crate::write::managed::update(&write, None, &mut review);
     if kind == "SelfSubjectReview" {
         // Nothing of the question but when it was asked.
         let metadata = object::metadata(&mut review)?;

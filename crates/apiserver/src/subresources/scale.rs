@@ -13,15 +13,22 @@ use meta::time::Time;
 use schema::Schema;
 use telemetry::trace;
 
-use crate::body::Body;
-use crate::decode::{Expected, Validation};
-use crate::incoming::RequestBody;
-use crate::negotiate::View;
-use crate::pipeline::{Api, Ask};
+use crate::catalog::convert;
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
 use crate::request::Verb;
-use crate::table::Include;
+use crate::request::decode::{Expected, Validation};
+use crate::request::negotiate::View;
+use crate::request::render;
+use crate::request::respond;
+use crate::request::table::Include;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
+use crate::write::patch;
 use crate::write::{Change, Changed, Face, Seen, Write};
-use crate::{convert, object, patch, respond, show, traced, verbs};
 use owners::Owners;
 
 pub(super) async fn answer(
@@ -61,9 +68,9 @@ fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
     let body = traced::serialize(|| match accepted.view {
         View::Table(version) => {
             let include = Include::of(ask.query, accepted)?;
-            show::encode(&table(include, version, scale), accepted)
+            render::encode(&table(include, version, scale), accepted)
         }
-        _ => show::encode(scale, accepted),
+        _ => render::encode(scale, accepted),
     })?;
     Ok(respond::with_code(
         StatusCode::OK,
@@ -80,7 +87,7 @@ fn table(include: Include, version: &'static str, scale: &Value) -> Value {
     let columns = columns.iter().map(|it| meta::table::Column::from(*it));
     let object = match include {
         Include::None => Value::Null,
-        Include::Metadata => show::partial(version, scale.clone()),
+        Include::Metadata => render::partial(version, scale.clone()),
         Include::Object => scale.clone(),
     };
     let row = json!({
@@ -205,7 +212,7 @@ impl Change for SetScale<'_> {
             }
         };
         object::check_name(&scale, &self.ask.info.name)?;
-        object::check_uid(self.ask, &scale, live)?;
+        self.ask.check_uid(&scale, live)?;
         let replicas = scale
             .at(&["spec", "replicas"])
             .and_then(Value::as_i64)

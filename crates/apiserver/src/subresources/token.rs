@@ -9,12 +9,19 @@ use json::{Object, Value, json};
 use meta::Status;
 use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
 
-use crate::body::Body;
-use crate::decode::Expected;
-use crate::incoming::RequestBody;
-use crate::pipeline::{Api, Ask};
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
+use crate::request::decode::Expected;
+use crate::request::render;
+use crate::request::respond;
+use crate::runtime::clock;
+use crate::runtime::random;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
 use crate::write::Write;
-use crate::{clock, object, random, respond, show, traced, verbs};
 
 pub(super) async fn create(
     api: &Arc<Api>,
@@ -31,7 +38,7 @@ pub(super) async fn create(
     };
     let (request, length) = verbs::read_as(api, ask, body, &expected).await?;
     let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
-    let body = traced::serialize(|| show::encode(&request, accepted))?;
+    let body = traced::serialize(|| render::encode(&request, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }

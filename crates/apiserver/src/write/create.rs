@@ -8,9 +8,18 @@ use store::{Condition, Txn};
 use telemetry::trace;
 
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
-use crate::metrics::Operation as Stored;
+use crate::access::gate;
+use crate::catalog::convert;
+use crate::catalog::defaults;
+use crate::catalog::object;
+use crate::instruments::row::Operation as Stored;
+use crate::observe::traced;
 use crate::request::Verb;
-use crate::{allocate, convert, failure, gate, guard, managed, object, strategy, traced};
+use crate::state::failure;
+use crate::write::allocate;
+use crate::write::escalation;
+use crate::write::managed;
+use crate::write::strategy;
 
 /// How many generated names may turn out to be taken, as upstream.
 const NAMES: usize = 8;
@@ -97,7 +106,7 @@ impl Write<'_> {
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
             .to_owned();
-        strategy::default(resource, &mut object);
+        defaults::apply(resource, &mut object);
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
@@ -114,7 +123,7 @@ impl Write<'_> {
         self.admit(&request, &mut admitting).await?;
         let mut object = admitting.object.take();
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object);
+            defaults::apply(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
         }
         drop(before);
@@ -126,7 +135,7 @@ impl Write<'_> {
         let mut warnings = strategy::prepare_create(self, &mut object);
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
-        guard::check(self, &object, None).await?;
+        escalation::check(self, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self, &object)?);
         self.ask.warnings.add(warnings);
         if updating {

@@ -8,9 +8,17 @@ use meta::Status;
 use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
-use crate::metrics::Operation as Stored;
+use crate::catalog::convert;
+use crate::catalog::defaults;
+use crate::catalog::object;
+use crate::instruments::row::Operation as Stored;
+use crate::observe::traced;
 use crate::request::Verb;
-use crate::{allocate, convert, failure, guard, managed, object, strategy, traced};
+use crate::state::failure;
+use crate::write::allocate;
+use crate::write::escalation;
+use crate::write::managed;
+use crate::write::strategy;
 
 /// How often a change is tried again that somebody calls a conflict, when the client named no version.
 const RETRIES: usize = 5;
@@ -104,7 +112,7 @@ impl Write<'_> {
         // Who named no version takes what is there.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
-        strategy::default(resource, &mut object);
+        defaults::apply(resource, &mut object);
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.own {
@@ -126,7 +134,7 @@ impl Write<'_> {
             self.seen.put_back(admitting.object.take(), &mut object);
         }
         if !is_same(&before, &object) {
-            strategy::default(resource, &mut object);
+            defaults::apply(resource, &mut object);
             self.distinct_owners(&mut object, ADMITTED);
             // What a client cannot change, a webhook cannot either.
             object::place(&mut object, resource, self.namespace(), "")?;
@@ -136,7 +144,7 @@ impl Write<'_> {
         allocate::carry_over(resource, &mut object, live);
         let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        guard::check(self, &object, Some(live)).await?;
+        escalation::check(self, &object, Some(live)).await?;
         if !self.own {
             warnings.append(&mut strategy::validate_update(self, &object, live)?);
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use admission::{Chain, Plugin};
 use apiserver::authenticate::Authentication;
-use apiserver::documents::Documents;
-use apiserver::follow::Learners;
 use apiserver::incoming::RequestBody;
+use apiserver::informers::Learners;
 use apiserver::local::{Local, Watch};
+use apiserver::nonresource::Documents;
 use apiserver::pipeline::{Api, Caller, Config, Settings};
 use auth::authenticate::Authenticator;
 use auth::authorizer::{Authorizer, Union};
@@ -122,7 +122,7 @@ impl Fixture {
             nodes: None,
             targets: Arc::default(),
         };
-        apiserver::follow::start(&api, learners);
+        apiserver::informers::start(&api, learners);
         api.set_ready();
         let admin = User::new("admin", &["system:masters"]);
         Self {

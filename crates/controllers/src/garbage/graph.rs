@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use apiserver::catalog::Resource;
-use apiserver::everything::Seen;
+use apiserver::metadata_stream::Seen;
 use json::{Text, Value};
 use meta::object::OwnerReference;
 

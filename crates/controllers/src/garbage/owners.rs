@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use apiserver::catalog::Resource;
-use apiserver::everything::Seen;
 use apiserver::local::Local;
+use apiserver::metadata_stream::Seen;
 use json::{Value, json};
 use meta::Status;
 use meta::object::OwnerReference;

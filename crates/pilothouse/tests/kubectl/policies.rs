@@ -56,7 +56,7 @@ async fn policies_refuse_and_warn() {
     says(
         &said,
         &[
-            "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'replicas' denied request: at most 3 replicas",
+            "The deployments \"web\" is invalid: : ValidatingAdmissionPolicy 'replicas' with binding 'replicas' denied request: at most 3 replicas",
         ],
     );
     server.ok(r#"patch configmap replicas --type=merge -p '{"data":{"max":"5"}}'"#);

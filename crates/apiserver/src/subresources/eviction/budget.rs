@@ -8,10 +8,12 @@ use meta::gvk::GroupResource;
 use meta::selector::LabelSelector;
 use meta::status::Cause;
 
-use crate::pipeline::{Api, Ask};
+use crate::catalog::object;
+use crate::pipeline::Ask;
 use crate::request::{ResourceRequest, Verb};
+use crate::runtime::clock;
+use crate::state::Api;
 use crate::write::{Change, Changed, Options, Seen, Write};
-use crate::{clock, object};
 
 /// So many evictions may be unknown to the controller of a budget.
 const MAX_DISRUPTED: usize = 2000;
@@ -38,7 +40,7 @@ pub(super) async fn take(
         return Ok(Some(name));
     }
     let budgets = api.preferred("policy", "poddisruptionbudgets");
-    let budgets = budgets.ok_or_else(crate::documents::no_resource)?;
+    let budgets = budgets.ok_or_else(crate::nonresource::no_resource)?;
     let info = ResourceRequest {
         verb: Verb::Update,
         resource: "poddisruptionbudgets".into(),

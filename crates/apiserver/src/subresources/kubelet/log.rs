@@ -7,8 +7,8 @@ use meta::gvk::GroupKind;
 use meta::{Status, go, time};
 use telemetry::trace;
 
-use crate::body::Body;
 use crate::pipeline::Ask;
+use crate::transport::body::Body;
 
 const POSITIVE: &str = "must be greater than 0";
 

@@ -8,8 +8,11 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 use schema::Schema;
 
-use crate::pipeline::{Api, Ask};
-use crate::{clock, managed, object};
+use crate::catalog::object;
+use crate::pipeline::Ask;
+use crate::runtime::clock;
+use crate::state::Api;
+use crate::write::managed;
 
 pub(super) struct Owners<'a> {
     kind: &'a GroupVersionKind,

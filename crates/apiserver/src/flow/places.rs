@@ -1,0 +1,70 @@
+//! So many readers and so many writers at a time, whoever they are: the limit without priority and fairness.
+
+use std::sync::Arc;
+
+use auth::Attributes;
+use auth::user::MASTERS;
+use tokio::sync::Semaphore;
+
+use super::seat_slot::SeatSlot;
+use crate::instruments::inflight::Inflight;
+use crate::state::Settings;
+
+/// Places for requests that are served at the same time.
+#[derive(Debug)]
+pub(crate) struct Places {
+    reading: Limit,
+    writing: Limit,
+}
+
+#[derive(Debug)]
+struct Limit {
+    room: Arc<Semaphore>,
+    most: usize,
+}
+
+impl Limit {
+    /// Zero is no limit.
+    fn new(most: usize) -> Self {
+        let most = match most {
+            0 => Semaphore::MAX_PERMITS,
+            most => most.min(Semaphore::MAX_PERMITS),
+        };
+        Self {
+            room: Arc::new(Semaphore::new(most)),
+            most,
+        }
+    }
+}
+
+impl Places {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            reading: Limit::new(settings.max_requests_inflight),
+            writing: Limit::new(settings.max_mutating_requests_inflight),
+        }
+    }
+
+    /// Watches take none, and who may do everything is served in any case, as upstream.
+    pub(crate) fn take(
+        &self,
+        asked: &Attributes<'_>,
+        inflight: &Inflight,
+        is_watch: bool,
+    ) -> Result<SeatSlot, i64> {
+        if is_watch {
+            return Ok(SeatSlot::empty());
+        }
+        let reads = matches!(asked.verb, "get" | "list");
+        let limit = if reads { &self.reading } else { &self.writing };
+        let Ok(place) = limit.room.clone().try_acquire_owned() else {
+            if asked.user.in_group(MASTERS) {
+                return Ok(SeatSlot::empty());
+            }
+            return Err(1);
+        };
+        let used = limit.most.saturating_sub(limit.room.available_permits());
+        inflight.executing(reads).note(used as u64);
+        Ok(SeatSlot::place(place))
+    }
+}

@@ -1,0 +1,115 @@
+//! What the server counts, by Kubernetes' own names: alerts and dashboards made for kube-apiserver read it unchanged.
+
+mod access;
+mod body;
+mod decisions;
+mod features;
+mod objects;
+mod observed;
+mod queues;
+mod requests;
+mod storage;
+mod watches;
+mod write_errors;
+
+use std::collections::HashSet;
+
+use telemetry::labels;
+use telemetry::metrics::Stability::Unmarked;
+use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
+
+pub(crate) use access::{Access, Authenticated};
+pub use decisions::Decisions;
+pub use observed::follow;
+pub use queues::{QueueSeries, Queues};
+pub(crate) use requests::Tally;
+
+use crate::catalog::Catalog;
+use crate::instruments::inflight::Inflight;
+use objects::Objects;
+use observed::Health;
+use queues::Name;
+use requests::Requests;
+use storage::Storage;
+use watches::Watches;
+
+/// All instruments of an API, and the registry that they and others' are in.
+#[derive(Debug)]
+pub struct Metrics {
+    pub registry: Registry,
+    /// What `/metrics/slis` shows: health checks, which upstream keeps apart.
+    pub slis: Registry,
+    pub(crate) requests: Requests,
+    pub(crate) access: Access,
+    pub(crate) storage: Storage,
+    pub(crate) objects: Objects,
+    pub(crate) watches: Watches,
+    pub(crate) inflight: Inflight,
+    pub(crate) health: Health,
+    pub(crate) handshake_errors: Counter,
+    /// Of controllers.
+    pub queues: Queues,
+}
+
+labels!(
+    /// A kind, whatever its version.
+    pub(crate) Kind { group, resource }
+);
+
+impl Metrics {
+    pub fn new(registry: Registry) -> Self {
+        register_process(&registry);
+        features::register(&registry);
+        let slis = Registry::default();
+        let handshake_errors = registry.counter::<()>(Desc::new(
+            "apiserver_tls_handshake_errors_total",
+            Stability::Alpha,
+            "Connections that ended before TLS was agreed on.",
+        ));
+        Self {
+            requests: Requests::new(&registry),
+            access: Access::new(&registry),
+            storage: Storage::new(&registry),
+            objects: Objects::new(&registry),
+            watches: Watches::new(&registry),
+            inflight: Inflight::default(),
+            health: Health::new(&slis, &registry),
+            slis,
+            handshake_errors: handshake_errors.with(&()),
+            queues: Queues::new(&registry),
+            registry,
+        }
+    }
+}
+
+impl Metrics {
+    /// Series of custom resources that are served no more go soon.
+    pub(crate) fn retire_missing(&self, old: &Catalog, new: &Catalog) {
+        let of = |catalog: &Catalog| -> HashSet<(String, String)> {
+            let custom = catalog.preferred().filter(|it| it.custom.is_some());
+            let names = custom.map(|it| (it.group.to_string(), it.plural.to_string()));
+            names.collect()
+        };
+        for (group, resource) in of(old).difference(&of(new)) {
+            self.registry
+                .retire(&[("group", group), ("resource", resource)]);
+            let name = format!("{resource}.{group}");
+            self.registry.retire(&[("crd_name", &name)]);
+        }
+    }
+
+    /// Whether this server holds a Lease, for whoever tries to. To be asked for once.
+    pub fn leads(&self, lease: &str) -> Gauge {
+        let leads = self.registry.gauge::<Name<'_>>(Desc::new(
+            "leader_election_master_status",
+            Stability::Alpha,
+            "Whether this server holds a Lease: 1 if it does.",
+        ));
+        leads.with(&Name { name: lease })
+    }
+}
+
+/// An instrument that only we have.
+const fn own(name: &'static str, help: &'static str) -> Desc {
+    Desc::new(name, Unmarked, help)
+}

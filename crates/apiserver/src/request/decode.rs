@@ -1,0 +1,546 @@
+//! From a request's body to an object: JSON, YAML or protobuf; strict, with warnings, or forgiving.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use http::header::CONTENT_TYPE;
+use json::Value;
+use meta::Status;
+use meta::gvk::{GroupVersion, GroupVersionKind};
+use schema::Schema;
+
+use crate::catalog::custom::Custom;
+use crate::catalog::structural;
+use crate::pipeline::Ask;
+use crate::request::negotiate::{FORMATS, Format};
+use crate::request::respond::text;
+
+/// `fieldValidation`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Validation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+impl Validation {
+    /// The query's options were checked before.
+    pub(crate) fn of(ask: &Ask<'_>) -> Self {
+        match ask.query.get("fieldValidation") {
+            Some("Ignore") => Self::Ignore,
+            Some("Strict") => Self::Strict,
+            _ => Self::Warn,
+        }
+    }
+}
+
+/// An object as the client sent it, with what a strict reader had to say.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub object: Value,
+    pub warnings: Vec<String>,
+}
+
+/// What a body should be.
+#[derive(Clone, Debug)]
+pub(crate) struct Expected<'a> {
+    pub kind: &'a GroupVersionKind,
+    pub schema: Option<&'a Schema>,
+    pub custom: Option<&'a Custom>,
+}
+
+pub(crate) fn format(ask: &Ask<'_>) -> Result<Format, Status> {
+    let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+    let media = header.split(';').next().unwrap_or_default().trim();
+    match media {
+        "application/json" => Ok(Format::Json),
+        "" if header.is_empty() => Ok(Format::Json),
+        "application/yaml" => Ok(Format::Yaml),
+        "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
+        _ => Err(Status::unsupported_media_type(FORMATS)),
+    }
+}
+
+/// Reads an object and checks that it is of the kind that belongs here.
+pub(crate) fn object(
+    body: &[u8],
+    format: Format,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    let mut strict = Vec::new();
+    let mut object = match format {
+        Format::Json => {
+            let parsed = json::parse_with(body, json::Limits::default());
+            let parsed =
+                parsed.map_err(|error| unreadable(expected.kind, body, &error.to_string()))?;
+            strict.extend(
+                parsed
+                    .duplicates
+                    .iter()
+                    .map(|path| format!("duplicate field \"{path}\"")),
+            );
+            parsed.value
+        }
+        Format::Yaml => {
+            strict.extend(yaml_duplicates(body));
+            yaml::to_json(body)
+                .map_err(|error| unrecognized(expected.kind, body, &error.to_string()))?
+        }
+        Format::Protobuf => {
+            if expected.custom.is_some() {
+                return Err(Status::unsupported_media_type(&[
+                    "application/json",
+                    "application/yaml",
+                ]));
+            }
+            if body.is_empty() {
+                return Err(unrecognized(expected.kind, body, "empty data"));
+            }
+            schema::protobuf::decode_object(body)
+                .map_err(|error| unrecognized(expected.kind, body, &error.to_string()))?
+        }
+    };
+    if object.is_null() {
+        object = json::Object::new().into();
+    }
+    check_kind(&mut object, body, expected)?;
+    let origin = match format {
+        Format::Protobuf => Origin::Protobuf,
+        Format::Json | Format::Yaml => Origin::Text,
+    };
+    finish(object, strict, origin, validation, expected)
+}
+
+/// Where an object comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Text,
+    /// Has fields of its type only.
+    Protobuf,
+    Patch,
+}
+
+/// The same for an object that a patch has made, or a patch that is an object. A refusal says why, and no more.
+pub(crate) fn patched(
+    mut object: Value,
+    strict: Vec<String>,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    let said = said(&object).map_err(Status::bad_request)?;
+    belongs(&mut object, said, expected)?;
+    finish(object, strict, Origin::Patch, validation, expected)
+}
+
+fn finish(
+    mut object: Value,
+    mut strict: Vec<String>,
+    origin: Origin,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Decoded, Status> {
+    if let Some(custom) = expected.custom {
+        let unknown = structural::read(custom, &mut object).map_err(|error| {
+            let text = error.to_string();
+            // The object's own metadata is read before there are paths.
+            let at = text.find("json: ").filter(|_| error.field == "metadata");
+            decode_failed(expected.kind, &text[at.unwrap_or(0)..])
+        })?;
+        strict.extend(
+            unknown
+                .iter()
+                .map(|path| format!("unknown field \"{path}\"")),
+        );
+    } else if let Some(schema) = expected.schema
+        && origin != Origin::Protobuf
+    {
+        let unknown = schema::unknown(schema.place(), &object);
+        if origin == Origin::Text {
+            // What is below an unknown field is not looked at.
+            strict.retain(|it| !unknown.iter().any(|unknown| is_within(it, unknown)));
+        }
+        strict.extend(unknown);
+        // A patch was read before what it has made.
+        if origin == Origin::Text && strict.len() > 1 {
+            in_document_order(&object, &mut strict);
+        }
+        schema::check_types(schema.place(), &object)
+            .map_err(|error| decode_failed(expected.kind, &error.0))?;
+        schema::prune(schema.place(), &mut object);
+        let managers = object.at(&["metadata", "managedFields"]);
+        let forgets = managers
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty);
+        schema::canonical(schema.place(), &mut object);
+        // No managers at all is a wish, which an empty list is not anywhere else; so it is said as it can also be said.
+        if forgets && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            metadata.insert("managedFields", vec![json::Object::new().into()]);
+        }
+    }
+    let warnings = self::strict(strict, validation, expected)?;
+    Ok(Decoded { object, warnings })
+}
+
+/// What a strict reader found becomes a refusal, warnings, or nothing.
+pub(crate) fn strict(
+    found: Vec<String>,
+    validation: Validation,
+    expected: &Expected<'_>,
+) -> Result<Vec<String>, Status> {
+    match validation {
+        Validation::Strict if !found.is_empty() => {
+            let text = format!("strict decoding error: {}", found.join(", "));
+            Err(decode_failed(expected.kind, &text))
+        }
+        Validation::Ignore => Ok(Vec::new()),
+        Validation::Strict | Validation::Warn => Ok(found.into_iter().flat_map(lines).collect()),
+    }
+}
+
+const YAML: &str = "yaml: unmarshal errors:";
+
+/// What is wrong with YAML is one error, and as many warnings as it has lines.
+fn lines(found: String) -> Vec<String> {
+    match found.strip_prefix(YAML) {
+        Some(lines) => lines
+            .trim()
+            .lines()
+            .map(|it| it.trim().to_owned())
+            .collect(),
+        None => vec![found],
+    }
+}
+
+/// The field that a text of ours is about.
+fn path_in(text: &str) -> &str {
+    text.split('"').nth(1).unwrap_or_default()
+}
+
+/// Whether what one text is about is, or is a part of, what the other is about.
+pub(crate) fn is_within(text: &str, outer: &str) -> bool {
+    let rest = path_in(text).strip_prefix(path_in(outer));
+    !text.starts_with(YAML) && rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
+}
+
+/// Upstream tells of fields as it comes upon them.
+pub(crate) fn in_document_order(object: &Value, found: &mut [String]) {
+    let mut wanted: Vec<&[u8]> = found.iter().map(|it| path_in(it).as_bytes()).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut ranks = HashMap::new();
+    rank(object, &wanted, 0, &mut ranks);
+    let mut order: Vec<(bool, usize, usize)> = (found.iter().enumerate())
+        .map(|(index, text)| {
+            // What is wrong with YAML comes before any field.
+            let is_yaml = text.starts_with(YAML);
+            let rank = ranks.get(path_in(text).as_bytes()).copied();
+            (!is_yaml, rank.unwrap_or(usize::MAX), index)
+        })
+        .collect();
+    order.sort_unstable();
+    let texts: Vec<String> = (order.iter())
+        .map(|(_, _, index)| std::mem::take(&mut found[*index]))
+        .collect();
+    for (place, text) in found.iter_mut().zip(texts) {
+        *place = text;
+    }
+}
+
+/// Looks for paths below a value whose own path has `length` bytes and is the beginning of all of them. Paths of the
+/// document are not built: those that are wanted say which way to go.
+fn rank<'a>(
+    value: &Value,
+    wanted: &[&'a [u8]],
+    length: usize,
+    ranks: &mut HashMap<&'a [u8], usize>,
+) {
+    match value {
+        Value::Object(fields) => {
+            let dot = usize::from(length > 0);
+            let wanted = starting(wanted, length, &b"."[..dot]);
+            if wanted.is_empty() {
+                return;
+            }
+            for (key, value) in fields.iter() {
+                let wanted = starting(wanted, length + dot, key.as_bytes());
+                let length = length + dot + key.len();
+                let Some(first) = wanted.first() else {
+                    continue;
+                };
+                if first.len() == length {
+                    let next = ranks.len();
+                    ranks.entry(first).or_insert(next);
+                }
+                rank(value, wanted, length, ranks);
+            }
+        }
+        Value::Array(items) => {
+            let wanted = starting(wanted, length, b"[");
+            if wanted.is_empty() {
+                return;
+            }
+            for (index, item) in items.iter().enumerate() {
+                let step = format!("[{index}]");
+                let wanted = starting(wanted, length, step.as_bytes());
+                if !wanted.is_empty() {
+                    rank(item, wanted, length + step.len(), ranks);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Those of sorted texts that go on with `step` after `length` bytes that they have in common.
+fn starting<'a, 'b>(sorted: &'b [&'a [u8]], length: usize, step: &[u8]) -> &'b [&'a [u8]] {
+    let sorted = &sorted[sorted.partition_point(|it| it[length..] < *step)..];
+    &sorted[..sorted.partition_point(|it| it[length..].starts_with(step))]
+}
+
+/// What a strict reader says about keys that come twice.
+pub(crate) fn yaml_duplicates(body: &[u8]) -> Vec<String> {
+    match yaml::to_json_strict(body) {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+fn check_kind(object: &mut Value, body: &[u8], expected: &Expected<'_>) -> Result<(), Status> {
+    let mut said = said(object).map_err(|text| unrecognized(expected.kind, body, &text))?;
+    let want = expected.kind;
+    if expected.custom.is_some() {
+        // Custom objects must say what they are.
+        if said.kind.is_empty() {
+            let body_text = String::from_utf8_lossy(body);
+            let text = format!("Object 'Kind' is missing in '{body_text}'");
+            return Err(unrecognized(want, body, &text));
+        }
+        if object.get("apiVersion").is_some_and(Value::is_null) {
+            let text = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
+            return Err(handled_as(&said.kind, "", &want.kind, text));
+        }
+    } else {
+        said.fill(want);
+        if said.version.is_empty() {
+            let body = String::from_utf8_lossy(body);
+            let text = format!("Object 'apiVersion' is missing in '{body}'");
+            return Err(handled_as(&said.kind, "", &want.kind, &text));
+        }
+    }
+    belongs(object, said, expected)
+}
+
+/// What an object says it is.
+struct Said {
+    group: String,
+    version: String,
+    kind: String,
+}
+
+impl Said {
+    /// What is left out is what belongs here.
+    fn fill(&mut self, want: &GroupVersionKind) {
+        if self.kind.is_empty() {
+            self.kind.clone_from(&want.kind);
+        }
+        if self.version.is_empty() && (self.group.is_empty() || self.group == want.group) {
+            self.group.clone_from(&want.group);
+            self.version.clone_from(&want.version);
+        }
+    }
+}
+
+/// Fails as Go does that looks for nothing else in the text.
+fn said(object: &Value) -> Result<Said, String> {
+    let unfit = |found: &Value, wanted: &str| {
+        let found = go_type(found);
+        format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into {wanted}"
+        )
+    };
+    let Some(fields) = object.as_object() else {
+        let go = "Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                  \"json:\\\"kind,omitempty\\\"\" }";
+        return Err(unfit(object, go));
+    };
+    let (mut api_version, mut kind) = ("", "");
+    for (name, value) in fields.iter() {
+        let text = match &**name {
+            "apiVersion" => &mut api_version,
+            "kind" => &mut kind,
+            _ => continue,
+        };
+        match value {
+            Value::String(it) => *text = it,
+            Value::Null => {}
+            other => {
+                let wanted = format!("Go struct field .{name} of type string");
+                return Err(unfit(other, &wanted));
+            }
+        }
+    }
+    let parsed = GroupVersion::parse(api_version).map_err(|error| error.to_string())?;
+    Ok(Said {
+        group: parsed.group,
+        version: parsed.version,
+        kind: kind.to_owned(),
+    })
+}
+
+fn belongs(object: &mut Value, mut said: Said, expected: &Expected<'_>) -> Result<(), Status> {
+    let want = expected.kind;
+    if expected.custom.is_none() {
+        said.fill(want);
+        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
+            said.version = "v1".into();
+        }
+    }
+    if said.kind != want.kind || said.group != want.group || said.version != want.version {
+        let name = meta::object::name(object);
+        return Err(other_kind(expected, name, &said));
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("kind", &*want.kind);
+        fields.insert("apiVersion", want.api_version());
+    }
+    Ok(())
+}
+
+/// What Go calls a value of JSON.
+pub(crate) fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        other => other.type_name(),
+    }
+}
+
+fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Status {
+    let want = expected.kind;
+    let Said {
+        group,
+        version,
+        kind,
+    } = said;
+    let api_version = &GroupVersionKind::new(&**group, &**version, &**kind).api_version();
+    let registered = resources::builtin()
+        .of_version(group, version)
+        .any(|row| row.kind == *kind);
+    if !registered && expected.custom.is_none() {
+        let text = format!(
+            "no kind {} is registered for version {} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+            meta::go::quote(kind),
+            meta::go::quote(api_version)
+        );
+        return handled_as(kind, version, &want.kind, &text);
+    }
+    if expected.custom.is_some() && *group == want.group && *version == want.version {
+        let detail = format!("must be {}", want.kind);
+        let error = meta::field::Error::invalid("kind", kind, detail);
+        let kind = meta::gvk::GroupKind::new(&**group, &**kind);
+        return Status::invalid(&kind, name, &[error]);
+    }
+    if *group != want.group || *version != want.version {
+        return Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({})",
+            want.api_version()
+        ));
+    }
+    let internal = match want.group.split('.').next() {
+        None | Some("") => "core",
+        Some(group) => group,
+    };
+    let text = format!(
+        "converting ({version}.{kind}) to ({internal}.{}): unknown conversion",
+        want.kind
+    );
+    handled_as(kind, version, &want.kind, &text)
+}
+
+fn unreadable(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
+    let error = format!("couldn't get version/kind; json parse error: {error}");
+    unrecognized(kind, body, &error)
+}
+
+fn unrecognized(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {error} ({})",
+        kind.kind,
+        summary(body)
+    ))
+}
+
+/// The beginning of a body, as upstream shows it: text if it looks like JSON, hexadecimal if not.
+fn summary(body: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let begin = &body[..body.len().min(SHOWN)];
+    let shown = match begin.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
+        Some(_) => begin.iter().fold(String::new(), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        }),
+    };
+    let more = if body.len() > SHOWN { " ..." } else { "" };
+    format!("{shown}{more}")
+}
+
+fn decode_failed(kind: &GroupVersionKind, error: &str) -> Status {
+    handled_as(&kind.kind, &kind.version, &kind.kind, error)
+}
+
+fn handled_as(kind: &str, version: &str, want: &str, error: &str) -> Status {
+    let version = meta::go::quote(version);
+    Status::bad_request(format!(
+        "{kind} in version {version} cannot be handled as a {want}: {error}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_told_in_the_order_of_the_document() {
+        let object = json!({
+            "z": 1,
+            "a.b": {"c": 1},
+            "list": [{"y": 1}, {"x": {"w": 1}, "v": 1}],
+            "a": {"b": {"c": 1, "d": 1}, "": {"e": 1}},
+        });
+        let order = [
+            "z",
+            "a.b",
+            "a.b.c",
+            "list[0].y",
+            "list[1].x",
+            "list[1].v",
+            "a.b.d",
+            "a..e",
+        ];
+        let mut found: Vec<String> = (order.iter())
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect();
+        let expected = found.clone();
+        found.sort_unstable();
+        found.push("unknown field \"not there\"".into());
+        found.push("yaml: unmarshal errors:\n  line 1".into());
+        in_document_order(&object, &mut found);
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some("yaml: unmarshal errors:\n  line 1")
+        );
+        assert_eq!(
+            found.last().map(String::as_str),
+            Some("unknown field \"not there\"")
+        );
+        assert_eq!(found[1..=expected.len()], expected);
+    }
+}

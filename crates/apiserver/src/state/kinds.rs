@@ -1,0 +1,108 @@
+//! What admission asks about kinds.
+
+use admission::BoxFuture;
+use json::Value;
+use meta::Status;
+use meta::gvk::{GroupVersionKind, GroupVersionResource};
+
+use crate::catalog::Resource;
+use crate::catalog::convert;
+use crate::catalog::defaults;
+use crate::state::Api;
+
+impl admission::Kinds for Api {
+    fn is_namespaced(&self, resource: &GroupVersionResource) -> bool {
+        let catalog = self.catalog.load();
+        let found = catalog.get(&resource.group, &resource.version, &resource.resource);
+        found.is_some_and(|it| it.namespaced)
+    }
+
+    fn resource_for(&self, kind: &GroupVersionKind) -> Option<GroupVersionResource> {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        found.map(|it| it.gvr())
+    }
+
+    fn written(&self, mut object: Value, kind: &GroupVersionKind) -> Value {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        let schema = match found {
+            Some(found) if found.custom.is_some() => None,
+            Some(found) => found.schema.clone(),
+            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
+        };
+        if let Some(schema) = schema {
+            schema::canonical(schema.place(), &mut object);
+        }
+        object
+    }
+
+    fn equivalents(
+        &self,
+        resource: &GroupVersionResource,
+        subresource: &str,
+    ) -> Vec<(GroupVersionResource, GroupVersionKind)> {
+        let catalog = self.catalog.load();
+        let found = catalog.get(&resource.group, &resource.version, &resource.resource);
+        let Some(found) = found else {
+            return Vec::new();
+        };
+        // What rests under the same keys is the same, whatever group it is served in.
+        let same = |it: &Resource| {
+            it.plural == found.plural
+                && it.prefix == found.prefix
+                && (!it.prefix.is_empty() || it.group == found.group)
+        };
+        let all = catalog.all().filter(|it| same(it));
+        all.filter_map(|it| Some((it.gvr(), kind_of(it, subresource)?)))
+            .collect()
+    }
+
+    fn convert<'a>(
+        &'a self,
+        mut object: Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<Value, Status>> {
+        Box::pin(async move {
+            let catalog = self.catalog.load_full();
+            let found = catalog.by_kind(&to.group, &to.version, &to.kind);
+            if let Some(found) = found {
+                convert::to_version(found, &mut object, &to.group, &to.version)?;
+            }
+            Ok(object)
+        })
+    }
+
+    fn read(&self, mut object: Value, kind: &GroupVersionKind) -> Result<Value, Status> {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        let schema = match found {
+            Some(found) if found.custom.is_some() => None,
+            Some(found) => found.schema.clone(),
+            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
+        };
+        if let Some(schema) = schema {
+            schema::check_types(schema.place(), &object)
+                .map_err(|error| Status::internal(error.0))?;
+            schema::prune(schema.place(), &mut object);
+            schema::canonical(schema.place(), &mut object);
+        }
+        if let Some(found) = found {
+            defaults::apply(found, &mut object);
+        }
+        Ok(object)
+    }
+}
+
+/// The kind that a resource, or a subresource of it, takes.
+fn kind_of(resource: &Resource, subresource: &str) -> Option<GroupVersionKind> {
+    if subresource.is_empty() {
+        return Some(resource.gvk());
+    }
+    let found = resource.subresource(subresource)?;
+    Some(GroupVersionKind::new(
+        &*found.group,
+        &*found.version,
+        &*found.kind,
+    ))
+}

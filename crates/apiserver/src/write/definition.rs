@@ -1,0 +1,395 @@
+//! `CustomResourceDefinitions`, as they are written: what they are called, and whether they can be served.
+//!
+//! Upstream decides this in controllers a moment after the write; here it is part of the write, so that a definition is
+//! served as soon as it is acknowledged.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use json::{Object, Text, Value, json};
+use meta::field::{Error, Path};
+use schema::structural;
+
+use crate::catalog::custom::is_true;
+use crate::runtime::clock;
+use crate::state::Api;
+
+/// Holds a definition back until its objects are gone.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// Says that the deletion has begun.
+pub(crate) fn terminate(definition: &mut Value) {
+    let mut conditions = existing(definition);
+    set(
+        &mut conditions,
+        "Terminating",
+        "True",
+        "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        &clock::now(),
+    );
+    if let Some(fields) = definition.as_object_mut() {
+        let status = fields.get_or_insert("status");
+        if !matches!(status, Value::Object(_)) {
+            *status = Object::new().into();
+        }
+        if let Some(status) = status.as_object_mut() {
+            status.insert("conditions", conditions);
+        }
+    }
+}
+
+/// Fills in `status` after the spec was prepared and validated.
+pub(crate) fn accept(api: &Api, definition: &mut Value) {
+    let (names, conflict) = names(api, definition);
+    let now = clock::now();
+    let was_established = is_true(definition, "Established");
+    let mut conditions = existing(definition);
+    if let Some((status, reason, message)) = approval(definition) {
+        let kind = "KubernetesAPIApprovalPolicyConformant";
+        set(&mut conditions, kind, status, reason, &message, &now);
+    }
+    let (status, reason, message) = match &conflict {
+        None => ("True", "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => ("False", *reason, &**message),
+    };
+    let kind = "NamesAccepted";
+    set(&mut conditions, kind, status, reason, message, &now);
+    if !was_established {
+        let (status, reason, message) = if conflict.is_some() {
+            ("False", "NotAccepted", "not all names are accepted")
+        } else if bundle(definition).is_some_and(|it| auth::pki::check_authorities(&it).is_err()) {
+            let message = "The conversion webhook CABundle is invalid";
+            ("False", "InvalidCABundle", message)
+        } else {
+            let message = "the initial names have been accepted";
+            ("True", "InitialNamesAccepted", message)
+        };
+        let kind = "Established";
+        set(&mut conditions, kind, status, reason, message, &now);
+    }
+    let Some(fields) = definition.as_object_mut() else {
+        return;
+    };
+    let status = fields.get_or_insert("status");
+    if !matches!(status, Value::Object(_)) {
+        *status = Object::new().into();
+    }
+    if let Some(status) = status.as_object_mut() {
+        status.insert("conditions", conditions);
+        status.insert("acceptedNames", names);
+    }
+}
+
+const APPROVED: &str = "api-approved.kubernetes.io";
+
+/// Whether the community has approved of a definition in a group of its own.
+fn approval(definition: &Value) -> Option<(&'static str, &'static str, String)> {
+    let group = definition.str_at(&["spec", "group"])?;
+    let is_protected = ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        let rest = group.strip_suffix(domain);
+        rest.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+    });
+    if !is_protected {
+        return None;
+    }
+    let said = definition.str_at(&["metadata", "annotations", APPROVED]);
+    let said = said.unwrap_or_default();
+    let must = format!("protected groups must have approval annotation \"{APPROVED}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    Some(if said.is_empty() {
+        ("False", "MissingAnnotation", format!("{must}, {see}"))
+    } else if said.starts_with("unapproved") {
+        let message = format!("not approved: {}", meta::go::quote(said));
+        ("False", "UnapprovedAnnotation", message)
+    } else if is_url(said) {
+        ("True", "ApprovedAnnotation", format!("approved in {said}"))
+    } else {
+        let message =
+            format!("{must} with either a URL or a reason starting with \"unapproved\", {see}");
+        ("False", "InvalidAnnotation", message)
+    })
+}
+
+fn is_url(text: &str) -> bool {
+    let url = text.parse::<http::Uri>();
+    url.is_ok_and(|it| it.scheme().is_some() && it.host().is_some_and(|it| !it.is_empty()))
+}
+
+/// What the webhook that converts must be signed by.
+fn bundle(definition: &Value) -> Option<Vec<u8>> {
+    let encoded =
+        definition.str_at(&["spec", "conversion", "webhook", "clientConfig", "caBundle"])?;
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    (!decoded.is_empty()).then_some(decoded)
+}
+
+/// Who is established keeps authorities that can be read.
+pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error> {
+    let wrong = |it: &Value| bundle(it).and_then(|it| auth::pki::check_authorities(&it).err());
+    if !is_true(live, "Established") || wrong(live).is_some() {
+        return None;
+    }
+    let why = wrong(definition)?;
+    let shown = definition.at(&["spec", "conversion", "webhook", "clientConfig", "caBundle"])?;
+    let path = "spec.conversion.webhookClientConfig.caBundle";
+    Some(Error::invalid(path, shown.clone(), why))
+}
+
+/// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the
+/// server was told so, taken with a warning.
+pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String>) {
+    let versions = definition.at(&["spec", "versions"]);
+    let versions = versions.and_then(Value::as_array).map_or(&[][..], |it| it);
+    let schema = |version: &'_ Value| version.at(&["schema", "openAPIV3Schema"]).cloned();
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    // A schema that all versions share is upstream's `spec.validation`.
+    let same = versions
+        .windows(2)
+        .all(|it| schema(&it[0]) == schema(&it[1]));
+    let judged = if same {
+        versions.len().min(1)
+    } else {
+        versions.len()
+    };
+    let (shared, path) = (
+        Path::of(&["spec", "validation"]),
+        Path::of(&["spec", "versions"]),
+    );
+    for (index, version) in versions[..judged].iter().enumerate() {
+        let Some(schema) = version.at(&["schema", "openAPIV3Schema"]) else {
+            continue;
+        };
+        let version_path = path.index(index);
+        let version_path = version_path.child("schema");
+        let path = if same { &shared } else { &version_path };
+        let path = path.child("openAPIV3Schema");
+        if !structural::is_beyond_structural(schema) {
+            errors.extend(structural::check(&path, schema));
+        }
+        errors.extend(structural::check_rules(&path, schema));
+        let at = if same {
+            "spec.selectableFields".to_owned()
+        } else {
+            format!("spec.versions[{index}].selectableFields")
+        };
+        selectable_fields(&at, version, schema, &mut errors);
+        if !has_rules(schema) {
+            continue;
+        }
+        let text =
+            "validation rules in CEL (x-kubernetes-validations) are not enforced by this server";
+        if api.settings.accept_unchecked_rules {
+            warnings.push(format!("{path}: {text}"));
+        } else {
+            let text = format!(
+                "{text}; start it with --accept-unchecked-cel-rules to take them unchecked"
+            );
+            errors.push(Error::forbidden(path, text));
+        }
+    }
+    (errors, warnings)
+}
+
+/// As many as upstream takes.
+const MOST_SELECTABLE: usize = 8;
+
+/// Fields to select by must be there, and be one value each.
+fn selectable_fields(at: &str, version: &Value, schema: &Value, errors: &mut Vec<Error>) {
+    let all = version.get("selectableFields").and_then(Value::as_array);
+    let mut seen = HashSet::new();
+    for (index, it) in all.into_iter().flatten().enumerate() {
+        let path = it.str_at(&["jsonPath"]).unwrap_or_default();
+        let at = format!("{at}[{index}].jsonPath");
+        if path.is_empty() {
+            errors.push(Error::required(at, ""));
+            continue;
+        }
+        let mut invalid = |why: &str| errors.push(Error::invalid(&at, path, why));
+        let found = match field_at(schema, path) {
+            Ok(found) => found,
+            Err(why) => {
+                invalid(&format!("is an invalid path: {why}"));
+                continue;
+            }
+        };
+        if path.split('.').nth(1) == Some("metadata") {
+            invalid("must not point to fields in metadata");
+        }
+        let kind = found.str_at(&["type"]).unwrap_or_default();
+        if !matches!(kind, "string" | "boolean" | "integer") {
+            invalid(
+                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
+            );
+        }
+        if !seen.insert(path) {
+            errors.push(Error::duplicate(at, path));
+        }
+    }
+    if seen.len() > MOST_SELECTABLE {
+        errors.push(Error::too_many(at, Some(seen.len()), MOST_SELECTABLE));
+    }
+}
+
+/// The schema at a path like `.spec.color`.
+fn field_at<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, String> {
+    let Some(rest) = path.strip_prefix('.') else {
+        if path.starts_with('[') {
+            return Err("array notation is not allowed".to_owned());
+        }
+        let end = path.find(['.', '[', ']']).unwrap_or(path.len());
+        return Err(format!("expected [ or . but got: {}", &path[..end]));
+    };
+    let mut found = schema;
+    for part in rest.split('.') {
+        if part.is_empty() {
+            return Err("unexpected end of JSON path".to_owned());
+        }
+        let (name, more) = part.split_at(part.find('[').unwrap_or(part.len()));
+        let next = found.at(&["properties", name]);
+        let next = next.or_else(|| found.get("additionalProperties"));
+        found = next.ok_or("does not refer to a valid field")?;
+        if !more.is_empty() {
+            return Err("array notation is not allowed".to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a schema has rules anywhere. The parser bounds how deep it is.
+/// Whether any of its schemas has rules in CEL.
+pub(crate) fn has_any_rules(definition: &Value) -> bool {
+    definition.at(&["spec", "versions"]).is_some_and(has_rules)
+}
+
+fn has_rules(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            *key == "x-kubernetes-validations" && value.as_array().is_some_and(|it| !it.is_empty())
+                || has_rules(value)
+        }),
+        Value::Array(items) => items.iter().any(has_rules),
+        _ => false,
+    }
+}
+
+/// The names that it gets, and the last of those that another resource of the group has already: each name is looked
+/// at by itself, as upstream does.
+fn names(api: &Api, definition: &Value) -> (Object, Option<(&'static str, String)>) {
+    let used = Used::of(api, definition);
+    let requested = definition.at(&["spec", "names"]);
+    let before = definition.at(&["status", "acceptedNames"]);
+    let get = |from: Option<&Value>, field: &str| from.and_then(|it| it.get(field)).cloned();
+    let mut conflict = None;
+    let mut names = Object::new();
+    for (field, reason, among) in [
+        ("plural", "PluralConflict", &used.resources),
+        ("singular", "SingularConflict", &used.resources),
+        ("shortNames", "ShortNamesConflict", &used.resources),
+        ("kind", "KindConflict", &used.kinds),
+        ("listKind", "ListKindConflict", &used.kinds),
+    ] {
+        let (asked, had) = (get(requested, field), get(before, field));
+        let mut taken: Vec<String> = Vec::new();
+        if asked != had {
+            let all = match &asked {
+                Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+                Some(Value::String(one)) => vec![&**one],
+                _ => Vec::new(),
+            };
+            let ours = had.as_ref().and_then(Value::as_array);
+            let is_ours = |name: &str| {
+                let mut ours = ours.into_iter().flatten();
+                ours.any(|it| it.as_str() == Some(name))
+            };
+            let all = all
+                .into_iter()
+                .filter(|it| among.contains(*it) && !is_ours(it));
+            taken = all
+                .map(|it| format!("\"{it}\" is already in use"))
+                .collect();
+        }
+        let given = if taken.is_empty() { asked } else { had };
+        match (given, field) {
+            (Some(name), _) => drop(names.insert(field, name)),
+            // These two are never left out.
+            (None, "plural" | "kind") => drop(names.insert(field, "")),
+            (None, _) => {}
+        }
+        conflict = match taken.as_slice() {
+            [] => conflict,
+            [one] => Some((reason, one.clone())),
+            many => Some((reason, format!("[{}]", many.join(", ")))),
+        };
+    }
+    if let Some(categories) = get(requested, "categories") {
+        names.insert("categories", categories);
+    }
+    (names, conflict)
+}
+
+/// Names that others in the group have.
+#[derive(Default)]
+struct Used {
+    resources: HashSet<Text>,
+    kinds: HashSet<Text>,
+}
+
+impl Used {
+    fn of(api: &Api, definition: &Value) -> Self {
+        let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
+        let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
+        let catalog = api.catalog.load();
+        let mut used = Self::default();
+        let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
+        for other in versions.iter().flat_map(|version| &version.resources) {
+            if other.custom.as_ref().is_some_and(|it| it.definition == own) {
+                continue;
+            }
+            used.resources.insert(other.plural.clone());
+            used.resources.insert(other.singular.clone());
+            used.resources.extend(other.short_names.iter().cloned());
+            used.kinds.insert(other.kind.clone());
+            used.kinds.extend(other.list_kind.clone());
+        }
+        used
+    }
+}
+
+fn existing(definition: &Value) -> Vec<Value> {
+    let found = definition
+        .at(&["status", "conditions"])
+        .and_then(Value::as_array);
+    found.cloned().unwrap_or_default()
+}
+
+fn set(
+    conditions: &mut Vec<Value>,
+    kind: &str,
+    status: &str,
+    reason: &str,
+    message: &str,
+    now: &str,
+) {
+    let found = conditions
+        .iter_mut()
+        .find(|it| it.str_at(&["type"]) == Some(kind));
+    if let Some(found) = &found
+        && found.str_at(&["status"]) == Some(status)
+        && found.str_at(&["reason"]) == Some(reason)
+    {
+        return;
+    }
+    let condition = json!({
+        "type": kind,
+        "status": status,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    });
+    match found {
+        Some(found) => *found = condition,
+        None => conditions.push(condition),
+    }
+}

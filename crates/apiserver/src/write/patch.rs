@@ -1,0 +1,156 @@
+//! PATCH in its four forms.
+
+mod document;
+mod shape;
+
+use std::sync::Arc;
+
+use http::Response;
+use http::header::CONTENT_TYPE;
+use json::Value;
+use meta::Status;
+use telemetry::trace;
+
+use crate::catalog::object;
+use crate::observe::traced;
+use crate::pipeline::Ask;
+use crate::pipeline::verbs;
+use crate::request::decode::{self, Expected, Validation};
+use crate::request::respond;
+use crate::state::Api;
+use crate::transport::body::Body;
+use crate::transport::incoming::RequestBody;
+use crate::write::managed;
+use crate::write::{Change, Changed, Write};
+pub(crate) use document::Document;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Json,
+    Merge,
+    Strategic,
+    Apply,
+}
+
+impl Kind {
+    pub(crate) fn of(ask: &Ask<'_>) -> Result<Self, Status> {
+        let header = respond::text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+        let media = header.split(';').next().unwrap_or_default().trim();
+        let custom = ask.resource.custom.is_some();
+        match media {
+            "application/json-patch+json" => Ok(Self::Json),
+            "application/merge-patch+json" => Ok(Self::Merge),
+            "application/strategic-merge-patch+json" if !custom => Ok(Self::Strategic),
+            "application/apply-patch+yaml" => Ok(Self::Apply),
+            _ if custom => Err(Status::unsupported_media_type(&[
+                "application/json-patch+json",
+                "application/merge-patch+json",
+                "application/apply-patch+yaml",
+            ])),
+            _ => {
+                let reason = meta::status::Reason::UnsupportedMediaType;
+                let mut status = Status::failure(415, reason, "415: Unsupported Media Type");
+                status.details = Some(Box::default());
+                Err(status)
+            }
+        }
+    }
+}
+
+pub(crate) async fn patch(
+    api: &Arc<Api>,
+    ask: &Ask<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
+    let options = verbs::write_options(ask, "PatchOptions")?;
+    let validation = Validation::of(ask);
+    let bytes = traced::body(api, ask, body).await?;
+    trace::event("Recorded the audit event");
+    let write = Write::new(api, ask, options);
+    let mut change = Patch {
+        ask,
+        write: &write,
+        body: Document::read(ask, &bytes)?,
+        validation,
+        force: ask.query.flag("force"),
+    };
+    let written = write.update(&ask.info.name, &mut change).await?;
+    trace::event("Object stored in database");
+    verbs::show(ask, &written)
+}
+
+struct Patch<'a> {
+    ask: &'a Ask<'a>,
+    write: &'a Write<'a>,
+    body: Document,
+    validation: Validation,
+    force: bool,
+}
+
+impl Patch<'_> {
+    /// What is applied where nothing is must name itself, and nothing that was.
+    fn check_new(&self, object: &Value) -> Result<(), Status> {
+        let uid = meta::object::uid(object);
+        if uid.is_empty() {
+            return verbs::check_named(self.ask, object);
+        }
+        let text = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        );
+        let resource = self.ask.resource.group_resource();
+        Err(Status::conflict(&resource, &self.ask.info.name, text))
+    }
+}
+
+impl Change for Patch<'_> {
+    fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
+        if live.is_some() || self.body.kind == Kind::Apply {
+            trace::handler_event("About to apply patch");
+        }
+        let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
+        let exact = version.is_some_and(|it| !matches!(it, "" | "0"));
+        let expected = Expected {
+            kind: &self.ask.resource.gvk(),
+            schema: self.ask.resource.schema.as_ref(),
+            custom: self.ask.resource.custom.as_deref(),
+        };
+        if self.body.kind == Kind::Apply {
+            if live.is_none() && !self.ask.info.subresource.is_empty() {
+                return Err(self.ask.not_found());
+            }
+            // What the schema does not know, the merge refuses by itself.
+            let strict = self.body.duplicates.clone();
+            if let (Validation::Strict, Some(first)) = (self.validation, strict.first()) {
+                return Err(Status::bad_request(format!(
+                    "error strict decoding patch: error converting YAML to JSON: {first}"
+                )));
+            }
+            let warnings = decode::strict(strict, self.validation, &expected)?;
+            self.ask.warnings.add(warnings);
+            let mut object = managed::apply(self.write, live, &self.body.value, self.force)?;
+            object::check_name(&object, &self.ask.info.name)?;
+            if live.is_none() {
+                self.check_new(&object)?;
+                object::forget_version(&mut object);
+            }
+            return Ok(Changed {
+                object,
+                managed: true,
+                exact,
+            });
+        }
+        let Some(live) = live else {
+            return Err(self.ask.not_found());
+        };
+        let schema = self.ask.resource.schema.as_ref();
+        let patched = self.body.apply(live, schema, self.validation)?;
+        let decoded = self.body.decode(patched, self.validation, &expected)?;
+        self.ask.warnings.add(decoded.warnings);
+        verbs::check_named(self.ask, &decoded.object)?;
+        Ok(Changed {
+            object: decoded.object,
+            managed: false,
+            exact,
+        })
+    }
+}

@@ -1,0 +1,361 @@
+//! What kinds have in common and where they differ: the bridge to `resources` for built-in kinds, and to their
+//! definition for custom ones.
+
+use auth::pki::CertificateRequest;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use json::Value;
+use merge::fieldpath::{Element, Filter, Matcher};
+use meta::Status;
+use meta::options::DeleteOptions;
+use resources::prepare::{GarbageCollection, ResetFields};
+use resources::{prepare, validate};
+
+use crate::catalog::Resource;
+use crate::catalog::object;
+use crate::catalog::structural;
+use crate::runtime::clock;
+use crate::runtime::random;
+use crate::write::Write;
+use crate::write::definition;
+use crate::write::unenforced;
+
+/// A stored object, to be compared with what takes its place.
+pub(crate) fn complete(resource: &Resource, live: &mut Value) {
+    if resource.custom.is_none() {
+        prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    }
+}
+
+/// A kind that is about to go takes no new objects.
+pub(crate) fn accepts_new(resource: &Resource, name: &str) -> Result<(), Status> {
+    if !resource.custom.as_ref().is_some_and(|it| it.terminating) {
+        return Ok(());
+    }
+    let why = "create not allowed while custom resource definition is terminating";
+    Err(Status::forbidden(&resource.group_resource(), name, why))
+}
+
+fn has_status(resource: &Resource) -> bool {
+    resource.subresource("status").is_some()
+}
+
+/// What is set and taken away before a new object is looked at; with warnings for its author.
+pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<String> {
+    let resource = &write.ask.resource;
+    let (group, kind) = (&*resource.group, &*resource.kind);
+    if resource.custom.is_some() {
+        prepare::create_custom(object, has_status(resource));
+        return Vec::new();
+    }
+    let (now, uid) = (clock::now(), random::uid());
+    let extra = extra(write);
+    let context = context(write, &extra, &now, &uid);
+    // Said even if the object is then refused.
+    let early = prepare::warnings::before_create(group, kind, object);
+    write.ask.warnings.add(early);
+    prepare::create(group, &resource.version, kind, object, &context);
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        definition::accept(write.api, object);
+    }
+    let mut warnings = prepare::warnings::on_create(group, kind, object);
+    warnings.extend(unpaired(group, kind, object));
+    warnings.extend(unenforced::warning(resource, object));
+    warnings
+}
+
+/// A certificate whose key is another's, or none.
+fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
+    let (certificate, key) = prepare::warnings::key_pair(group, kind, object)?;
+    let bytes = |text: &str| BASE64_STANDARD.decode(text).unwrap_or_default();
+    let checked = auth::pki::check_pair(&bytes(certificate), &bytes(key));
+    checked.err().map(|error| error.to_string())
+}
+
+pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value) -> Vec<String> {
+    let resource = &write.ask.resource;
+    let (group, kind) = (&*resource.group, &*resource.kind);
+    let subresource = subresource(write);
+    if resource.custom.is_some() {
+        prepare::update_custom(subresource, object, live, has_status(resource));
+        return Vec::new();
+    }
+    let (now, uid) = (clock::now(), random::uid());
+    let extra = extra(write);
+    let context = context(write, &extra, &now, &uid);
+    prepare::update(group, kind, subresource, object, live, &context);
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && subresource.is_empty() {
+        definition::accept(write.api, object);
+    }
+    if !subresource.is_empty() {
+        return Vec::new();
+    }
+    let mut warnings = prepare::warnings::on_update(group, kind, object, live);
+    warnings.extend(unpaired(group, kind, object));
+    warnings.extend(unenforced::warning(resource, object));
+    warnings
+}
+
+/// A scale is written through its object, of which it is no part; so is a pod's binding.
+fn subresource<'a>(write: &'a Write<'_>) -> &'a str {
+    match &*write.ask.info.subresource {
+        "scale" => "",
+        other => other,
+    }
+}
+
+fn extra(write: &Write<'_>) -> Vec<(String, Vec<String>)> {
+    let extra = write.ask.user.extra.iter();
+    extra
+        .map(|(key, values)| (key.clone(), values.clone()))
+        .collect()
+}
+
+fn context<'a>(
+    write: &'a Write<'_>,
+    extra: &'a [(String, Vec<String>)],
+    now: &'a str,
+    uid: &'a str,
+) -> prepare::Context<'a> {
+    let user = write.ask.user;
+    prepare::Context {
+        user: Some(prepare::User {
+            name: &user.name,
+            uid: &user.uid,
+            groups: &user.groups,
+            extra,
+        }),
+        now,
+        uid,
+    }
+}
+
+pub(crate) fn validate_create(write: &Write<'_>, object: &Value) -> Result<Vec<String>, Status> {
+    let resource = &write.ask.resource;
+    let mut errors = match &resource.custom {
+        Some(custom) => structural::validate(resource, custom, object, None),
+        None => validate::create(&resource.group, &resource.version, &resource.kind, object),
+    };
+    if resource.is(CERTIFICATES, REQUESTS) {
+        errors.extend(signing_request(object));
+    }
+    let mut warnings = definitions(write, object, &mut errors);
+    refuse(resource, object, &errors)?;
+    if resource.custom.is_some() {
+        warnings.extend(structural::finalizer_warnings(object, None));
+    }
+    Ok(warnings)
+}
+
+pub(crate) fn validate_update(
+    write: &Write<'_>,
+    object: &Value,
+    live: &Value,
+) -> Result<Vec<String>, Status> {
+    let resource = &write.ask.resource;
+    let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+    let mut errors = match (&resource.custom, subresource(write)) {
+        (Some(custom), "status") => structural::validate_status(custom, object, live),
+        (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
+        (None, "") => validate::update(group, version, kind, object, live),
+        (None, "status") => validate::update_status(group, version, kind, object, live),
+        (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
+    };
+    if resource.is(CERTIFICATES, REQUESTS) {
+        errors.extend(certificate(object, live));
+    }
+    let mut warnings = definitions(write, object, &mut errors);
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        errors.extend(definition::validate_bundle(object, live));
+    }
+    refuse(resource, object, &errors)?;
+    if resource.custom.is_some() {
+        warnings.extend(structural::finalizer_warnings(object, Some(live)));
+    }
+    Ok(warnings)
+}
+
+const CERTIFICATES: &str = "certificates.k8s.io";
+const REQUESTS: &str = "certificatesigningrequests";
+
+/// What is asked for must be a request at all. Text that is missing is told elsewhere.
+fn signing_request(object: &Value) -> Option<meta::field::Error> {
+    let encoded = object.str_at(&["spec", "request"])?;
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    if decoded.is_empty() {
+        return None;
+    }
+    let error = CertificateRequest::from_pem(&decoded).err()?;
+    let why = error.to_string();
+    Some(meta::field::Error::invalid("spec.request", encoded, why))
+}
+
+/// What a signer writes must be certificates.
+fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
+    let path = ["status", "certificate"];
+    let encoded = object.str_at(&path).filter(|it| !it.is_empty())?;
+    if live.str_at(&path) == Some(encoded) {
+        return None;
+    }
+    let decoded = BASE64_STANDARD.decode(encoded).ok()?;
+    let why = auth::pki::check_chain(&decoded).err()?;
+    let (path, shown) = ("status.certificate", "<certificate data>");
+    Some(meta::field::Error::invalid(path, shown, why))
+}
+
+fn definitions(
+    write: &Write<'_>,
+    object: &Value,
+    errors: &mut Vec<meta::field::Error>,
+) -> Vec<String> {
+    let resource = &write.ask.resource;
+    if !resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+        || !subresource(write).is_empty()
+    {
+        return Vec::new();
+    }
+    let (more, warnings) = definition::validate(write.api, object);
+    errors.extend(more);
+    warnings
+}
+
+fn refuse(
+    resource: &Resource,
+    object: &Value,
+    errors: &[meta::field::Error],
+) -> Result<(), Status> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let mut kind = resource.group_kind();
+    if resource.is("events.k8s.io", "events") {
+        // Upstream has one kind of both, and that is of the core group.
+        kind.group.clear();
+    }
+    Err(Status::invalid(&kind, object::name(object), errors))
+}
+
+/// An object that was waiting for its last finalizer, and has none any more.
+pub(crate) fn is_finished(resource: &Resource, object: &Value) -> bool {
+    if !object::is_being_deleted(object) || !object::finalizers(object).is_empty() {
+        return false;
+    }
+    let grace = object
+        .at(&["metadata", "deletionGracePeriodSeconds"])
+        .and_then(Value::as_i64);
+    grace.unwrap_or(0) == 0 && !is_held(resource, object)
+}
+
+/// Namespaces have finalizers of their own.
+pub(crate) fn is_held(resource: &Resource, object: &Value) -> bool {
+    if !resource.is("", "namespaces") {
+        return false;
+    }
+    let finalizers = object.at(&["spec", "finalizers"]).and_then(Value::as_array);
+    finalizers.is_some_and(|it| !it.is_empty())
+}
+
+/// Kinds whose end upstream has written by hand.
+pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
+    resource.is("", "namespaces")
+        || resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+}
+
+/// What a first deletion has to wait for: a definition goes after its objects.
+pub(crate) fn finalizer_on_delete(resource: &Resource, live: &Value) -> Option<Value> {
+    let waits = resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+        && !object::is_being_deleted(live)
+        && !meta::object::has_finalizer(live, definition::CLEANUP);
+    waits.then(|| definition::CLEANUP.into())
+}
+
+pub(crate) fn mark_deleting(resource: &Resource, object: &mut Value) {
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+        definition::terminate(object);
+    }
+    if resource.is("", "namespaces")
+        && let Some(fields) = object.as_object_mut()
+    {
+        let status = fields.get_or_insert("status");
+        if status.is_null() {
+            *status = json::Object::new().into();
+        }
+        if let Some(status) = status.as_object_mut() {
+            status.insert("phase", "Terminating");
+        }
+    }
+}
+
+/// Seconds that the object lives on after its deletion; `None` where that is not known.
+pub(crate) fn grace_period(
+    resource: &Resource,
+    options: &DeleteOptions,
+    live: &Value,
+) -> Option<i64> {
+    prepare::grace_period(
+        &resource.group,
+        &resource.kind,
+        live,
+        options.grace_period_seconds,
+    )
+}
+
+pub(crate) fn orphans_by_default(resource: &Resource) -> bool {
+    let by_default =
+        prepare::garbage_collection(&resource.group, &resource.version, &resource.kind);
+    by_default == GarbageCollection::Orphan
+}
+
+pub(crate) fn returns_deleted(resource: &Resource) -> bool {
+    match &*resource.group {
+        "" => matches!(
+            &*resource.plural,
+            "namespaces"
+                | "persistentvolumeclaims"
+                | "persistentvolumes"
+                | "pods"
+                | "podtemplates"
+                | "resourcequotas"
+                | "serviceaccounts"
+                | "services"
+        ),
+        "storage.k8s.io" => &*resource.plural != "csistoragecapacities",
+        "resource.k8s.io" => &*resource.plural != "devicetaintrules",
+        _ => false,
+    }
+}
+
+pub(crate) fn allows_unconditional_update(resource: &Resource) -> bool {
+    resource.custom.is_none()
+        && prepare::allow_unconditional_update(&resource.group, &resource.kind)
+}
+
+pub(crate) fn allows_create_on_update(resource: &Resource) -> bool {
+    resource.custom.is_none() && prepare::allow_create_on_update(&resource.group, &resource.kind)
+}
+
+/// What nobody owns through this way of writing.
+pub(crate) fn reset_fields(resource: &Resource, subresource: &str) -> Option<Filter> {
+    let set = |paths: &[&[&'static str]]| {
+        let paths = paths.iter().map(|path| path.iter().copied().collect());
+        Some(Filter::Exclude(paths.collect()))
+    };
+    if resource.custom.is_some() {
+        return match subresource {
+            "status" => set(&[&["spec"], &["metadata"]]),
+            _ if has_status(resource) => set(&[&["status"]]),
+            _ => None,
+        };
+    }
+    match prepare::reset_fields(&resource.group, &resource.kind, subresource) {
+        ResetFields::Paths([]) => None,
+        ResetFields::Paths(paths) => set(paths),
+        ResetFields::AllBut(paths) => {
+            let element = |part: &&'static str| (*part != "*").then(|| Element::field(part));
+            let patterns = paths
+                .iter()
+                .map(|path| Matcher::prefix(path.iter().map(element).collect()));
+            patterns.reduce(Matcher::or).map(Filter::Include)
+        }
+    }
+}

@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "admission",
         &[
             "auth",
+            "cel",
             "client",
             "egress",
             "json",

@@ -117,7 +117,7 @@ async fn conditions_decide_who_is_called() {
         change.insert("failurePolicy", failure);
         webhook(hook.url("/"), change.into())
     };
-    let seen = "403 admission webhook \"x.example.com\" denied the request: seen";
+    let seen = "400 admission webhook \"x.example.com\" denied the request: seen";
     let failed = "403 configmaps \"one\" is forbidden: expression 'object.x == 1' resulted in error: no such key: x";
     for (number, (expressions, failure, expected)) in [
         (

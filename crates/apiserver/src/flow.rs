@@ -22,16 +22,16 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use auth::{Attributes, User};
-use flowcontrol::{BodyBudget, Nanos, Request, Resource, WatchTracker};
+use flowcontrol::{BodyBudget, Nanos, Request, Resource, WatchTracker, WorkEstimate};
 use http::Method;
 use http::uri::PathAndQuery;
 use telemetry::metrics::{Registry, Timer};
 
-use crate::request::{Query, RequestInfo};
+use crate::request::{RequestInfo, Verb};
 use crate::state::{Api, Settings};
 
 pub(crate) use debug::answer as debug_answer;
-pub(crate) use level::Entry;
+pub(crate) use level::EntryRef;
 pub(crate) use objects::Changed;
 pub(crate) use seat::{Arriving, FlowSeat, Outcome};
 pub(crate) use series::Meters;
@@ -40,6 +40,7 @@ pub(crate) use unseated::Unseated;
 pub(crate) use watched::Watched;
 
 use estimate::ObjectSizes;
+use level::EntryRefs;
 use objects::State;
 use series::Families;
 use stream::Streams;
@@ -52,7 +53,7 @@ const SWEEP: Duration = Duration::from_millis(500);
 pub(crate) struct FlowControl {
     pub(crate) shared: Arc<Shared>,
     /// Schemas in the order in which they are tried. Never empty: the last takes all.
-    entries: ArcSwap<Vec<Arc<Entry>>>,
+    entries: ArcSwap<Vec<EntryRefs>>,
     state: Mutex<State>,
     /// Seats of the whole server.
     seats: u32,
@@ -118,7 +119,7 @@ impl FlowControl {
     }
 
     /// The schema that a request belongs to.
-    pub(crate) fn classify(&self, asked: &Attributes<'_>) -> Option<Arc<Entry>> {
+    pub(crate) fn classify(&self, asked: &Attributes<'_>) -> Option<EntryRef> {
         let request = Request {
             user: &asked.user.name,
             groups: &asked.user.groups,
@@ -132,37 +133,44 @@ impl FlowControl {
             path: asked.path,
         };
         let entries = self.entries.load();
-        let found = entries.iter().find(|it| it.schema.matches(&request));
+        let matches = |it: &&EntryRefs| it.entry().schema.matches(&request);
+        let found = entries.iter().find(matches);
         // Whoever has none of the usual groups still gets a place.
-        found.or(entries.last()).cloned()
+        found.or(entries.last()).map(EntryRefs::get)
     }
+}
 
-    /// What a request asks for of its level.
-    pub(crate) fn arriving(
-        &self,
-        api: &Api,
-        entry: &Entry,
-        user: &Arc<User>,
-        (info, query): (&RequestInfo<'_>, &Query),
-        (method, target): (&Method, Option<&PathAndQuery>),
-    ) -> Arriving {
-        let resource = info.resource.as_ref();
-        let verb = resource.map(|it| it.verb.as_str());
-        let namespace = resource.map_or("", |it| &*it.namespace);
-        let is_watch = verb == Some("watch");
-        let reads = match verb {
-            Some(verb) => matches!(verb, "get" | "list" | "watch"),
-            None => *method == Method::GET,
-        };
-        Arriving {
-            work: self.estimate(api, entry, info, query),
-            hash: entry.hash(&user.name, namespace),
-            reads,
-            is_watch,
-            user: user.clone(),
-            method: method.clone(),
-            target: target.cloned(),
-        }
+/// Takes seats for a request, or a place in a queue.
+pub(crate) fn start(
+    entry: &EntryRef,
+    work: WorkEstimate,
+    user: &Arc<User>,
+    info: &RequestInfo<'_>,
+    (method, target): (&Method, Option<&PathAndQuery>),
+) -> Outcome {
+    let reads = reads(info, method);
+    let resource = info.resource.as_ref();
+    let is_watch = resource.is_some_and(|it| it.verb == Verb::Watch);
+    if entry.level.is_exempt {
+        return Outcome::Seated(entry.start_exempt(work, reads, is_watch));
+    }
+    let namespace = resource.map_or("", |it| &*it.namespace);
+    entry.start(Arriving {
+        work,
+        hash: entry.hash(&user.name, namespace),
+        reads,
+        is_watch,
+        user: user.clone(),
+        method: method.clone(),
+        target: target.cloned(),
+    })
+}
+
+/// Whether a request changes nothing.
+fn reads(info: &RequestInfo<'_>, method: &Method) -> bool {
+    match &info.resource {
+        Some(it) => matches!(it.verb, Verb::Get | Verb::List | Verb::Watch),
+        None => *method == Method::GET,
     }
 }
 

@@ -8,17 +8,19 @@ pub(crate) mod verbs;
 
 use std::borrow::Cow;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use json::Value;
 use meta::Status;
+use tokio::time::error::Elapsed;
 
+use crate::access::authenticate;
 use crate::access::gate::{self, SeatSlot};
 use crate::catalog::Resource;
 use crate::flow::Unseated;
@@ -62,22 +64,21 @@ pub struct Ask<'a> {
 }
 
 impl Api {
-    pub async fn answer(self: &Arc<Self>, caller: &Caller, request: Request<Incoming>) -> Answer {
-        let (parts, body) = request.into_parts();
-        self.respond(caller, parts, RequestBody::Incoming(body))
-            .await
-    }
-
     pub async fn handle(
         self: &Arc<Self>,
         caller: &Caller,
         parts: Parts,
         body: RequestBody,
     ) -> Response<Body> {
-        self.respond(caller, parts, body).await.response
+        self.respond(caller, &parts, body).await.response
     }
 
-    async fn respond(self: &Arc<Self>, caller: &Caller, parts: Parts, body: RequestBody) -> Answer {
+    pub(crate) async fn respond(
+        self: &Arc<Self>,
+        caller: &Caller,
+        parts: &Parts,
+        body: RequestBody,
+    ) -> Answer {
         let mut tally = Tally::start();
         tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
         let log = self.settings.request_log.filter(|it| (it.enabled)());
@@ -87,7 +88,7 @@ impl Api {
         let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
         let answered = {
             let asked = (&query, &info);
-            let run = self.run(caller, &parts, asked, body, noted.as_mut(), &mut tally);
+            let run = self.run(caller, parts, asked, body, noted.as_mut(), &mut tally);
             let mut run = pin!(run);
             poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
         };
@@ -113,7 +114,7 @@ impl Api {
             *response.body_mut() = Body::empty();
         }
         if let Some(noted) = noted {
-            noted.tell(caller, &parts, &response, &tally, trace.ids());
+            noted.tell(caller, parts, &response, &tally, trace.ids());
         }
         let mut terms = tally.terms();
         if response.status() == StatusCode::GATEWAY_TIMEOUT {
@@ -123,10 +124,10 @@ impl Api {
         tally.end(&mut response, trace.ids());
         trace.finish(|| {
             let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
-            RequestFacts::new(caller, &parts, (&query, info), &response, id.as_ref())
+            RequestFacts::new(caller, parts, (&query, info), &response, id.as_ref())
         });
         if terms.deadline.is_some() && delivery::is_large(response.body()) {
-            terms.request = Some(Box::new(Described::new(&parts, id.as_ref())));
+            terms.request = Some(Box::new(Described::new(parts, id.as_ref())));
         }
         Answer { response, terms }
     }
@@ -164,16 +165,20 @@ impl Api {
         // As Kubernetes 1.37 calls it, whoever may be impersonated.
         let _impersonation = traced::station("constrainedimpersonation");
         let method = lowercase(&parts.method);
-        let sender = attributes(&user, &method, info, query);
-        let user = match Box::pin(self.impersonate(&sender, &parts.headers)).await {
-            Ok(Some(other)) => {
-                if let Some(noted) = &mut noted {
-                    noted.impersonated = Some(other.name.clone());
+        let user = if authenticate::impersonates(&parts.headers) {
+            let sender = attributes(&user, &method, info, query);
+            match Box::pin(self.impersonate(&sender, &parts.headers)).await {
+                Ok(Some(other)) => {
+                    if let Some(noted) = &mut noted {
+                        noted.impersonated = Some(other.name.clone());
+                    }
+                    Arc::new(other)
                 }
-                Arc::new(other)
+                Ok(None) => user,
+                Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
             }
-            Ok(None) => user,
-            Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
+        } else {
+            user
         };
         tally.user = Some(user.clone());
         self.metrics.access.impersonated(tally.lap());
@@ -192,13 +197,13 @@ impl Api {
         self.metrics.access.placed(tally.lap());
         tally.seated();
         let _authorization = traced::station("authorization");
-        if let Err(status) = self.allow_request(asked, tally).await {
+        if let Err(status) = self.allow_request(&asked, tally).await {
             return Ok(forbidden(&status, &parts.headers, query));
         }
         let Some(resource) = &info.resource else {
             if debug_flags::is_path(info.path) {
                 drop(seat); // Its body may take its time.
-                return Ok(debug_flags::answer(&parts.method, info.path, body).await);
+                return Ok(Box::pin(debug_flags::answer(&parts.method, info.path, body)).await);
             }
             let ask = nonresource::Request {
                 user: &user,
@@ -217,7 +222,7 @@ impl Api {
         }
         // A change must not be judged by a state that is older than what other servers have answered.
         if !matches!(parts.method, Method::GET | Method::HEAD) {
-            self.latest().await?;
+            Box::pin(self.latest()).await?;
         }
         let Some(found) = self.served(resource).await else {
             return Ok(self.not_served(&resource.group, &parts.headers, query));
@@ -271,17 +276,12 @@ impl Api {
             self.metrics.requests.deprecated(ask);
         }
         let work = pin!(verbs::answer(self, ask, body));
-        let work = Offload::new(&self.cpu_slots, work);
-        let mut response = match ask.deadline {
-            None => work.await,
-            Some(deadline) => {
-                let answered = tokio::time::timeout_at(deadline.into(), work);
-                answered.await.unwrap_or_else(|_| {
-                    self.metrics.requests.timed_out(ask);
-                    respond::failed(&timed_out(), ask.headers, ask.query)
-                })
-            }
-        };
+        let mut work = Offload::new(&self.cpu_slots, work);
+        let answered = before(ask.deadline, &mut work).await;
+        let mut response = answered.unwrap_or_else(|_| {
+            self.metrics.requests.timed_out(ask);
+            respond::failed(&timed_out(), ask.headers, ask.query)
+        });
         ask.seat.follow(self.limiter.flow(), response.body_mut());
         let warnings = ask.warnings.take();
         tally.waited = ask.warnings.waited() + tally.queued;
@@ -303,18 +303,20 @@ impl Api {
         }
     }
 
-    /// The row of a resource. One that is not known may be so new that it is not learned yet.
+    /// The row of a resource.
+    fn known(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
+        let catalog = self.catalog.load();
+        let found = catalog.get(&asked.group, &asked.version, &asked.resource);
+        found.cloned()
+    }
+
+    /// The same. One that is not known may be so new that it is not learned yet.
     async fn served(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
-        let find = || {
-            let catalog = self.catalog.load();
-            let found = catalog.get(&asked.group, &asked.version, &asked.resource);
-            found.cloned()
-        };
-        if let Some(found) = find() {
-            return Some(found);
+        if let Some(known) = self.known(asked) {
+            return Some(known);
         }
-        self.learn().await.ok()?;
-        find()
+        Box::pin(self.learn()).await.ok()?;
+        self.known(asked)
     }
 }
 
@@ -329,11 +331,25 @@ async fn in_time<T>(
     deadline: Option<Instant>,
     work: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {
-    let Some(deadline) = deadline else {
-        return work.await;
-    };
-    let answered = tokio::time::timeout_at(deadline.into(), work);
-    answered.await.unwrap_or_else(|_| Err(timed_out()))
+    let mut work = pin!(work);
+    let answered = before(deadline, &mut work).await;
+    answered.unwrap_or_else(|_| Err(timed_out()))
+}
+
+/// The work's outcome, or an error if there is none at the deadline.
+async fn before<F: Future + Unpin>(
+    deadline: Option<Instant>,
+    work: &mut F,
+) -> Result<F::Output, Elapsed> {
+    // Most work ends without a wait: then there is no need for a timer.
+    let first = poll_fn(|context| Poll::Ready(Pin::new(&mut *work).poll(context))).await;
+    match (first, deadline) {
+        (Poll::Ready(output), _) => Ok(output),
+        (Poll::Pending, None) => Ok(work.await),
+        (Poll::Pending, Some(deadline)) => {
+            Box::pin(tokio::time::timeout_at(deadline.into(), work)).await
+        }
+    }
 }
 
 fn timed_out() -> Status {

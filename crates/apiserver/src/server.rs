@@ -7,10 +7,12 @@ pub mod scrape;
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -30,6 +32,7 @@ pub use crate::transport::caller::Peer;
 use crate::transport::connection_task::{Ended, Requests, Together};
 use crate::transport::delivery::{Answer, ConnectionState, Delivery};
 use crate::transport::http1;
+use crate::transport::incoming::RequestBody;
 use crate::transport::record_writer::Gathered;
 use crate::transport::strict_heads::StrictHeads;
 use crate::transport::tls::Accepting;
@@ -124,10 +127,8 @@ async fn connection(
             leave.notify_one();
         }
         let state = state.clone();
-        async move {
-            let answer = answer(api, caller, request).await;
-            Ok::<_, std::convert::Infallible>(Delivery::of(answer, &state))
-        }
+        let answer = answer(api, caller, request);
+        async move { Ok::<_, std::convert::Infallible>(Delivery::of(answer.await, &state)) }
     });
     let mut builder = auto::Builder::new(requests.clone());
     builder
@@ -197,19 +198,41 @@ fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
 }
 
 /// Reads are answered where they arrive. A write is worth another thread, and goes on if its client goes away.
-async fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Answer {
+///
+/// Boxed where it is made: hyper moves the future of a request several times.
+fn answer(api: Arc<Api>, caller: Arc<Caller>, request: Request<Incoming>) -> Answering {
     if let Some(refusal) = http1::refuse(&request) {
-        return refusal.into();
+        return Box::pin(std::future::ready(refusal.into()));
     }
-    if matches!(*request.method(), Method::GET | Method::HEAD) {
-        return api.answer(&caller, request).await;
+    let (parts, body) = request.into_parts();
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+    let work = work(api, caller, parts, RequestBody::Incoming(body));
+    if is_read {
+        return Box::pin(work);
     }
-    let write = tokio::spawn(async move { api.answer(&caller, request).await });
-    write.await.unwrap_or_else(|_| {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        response.into()
+    let write = tokio::spawn(work);
+    Box::pin(async {
+        write.await.unwrap_or_else(|_| {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            response.into()
+        })
     })
+}
+
+type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an async fn would hold its parameters twice"
+)]
+fn work(
+    api: Arc<Api>,
+    caller: Arc<Caller>,
+    parts: Parts,
+    body: RequestBody,
+) -> impl Future<Output = Answer> + Send {
+    async move { api.respond(&caller, &parts, body).await }
 }
 
 #[cfg(test)]
@@ -240,10 +263,10 @@ mod tests {
     /// Each request's future is allocated and moved: what a read does not need must not be in it.
     #[test]
     fn the_future_of_a_request_is_small() {
-        fn size<A, B, C, F: Future>(_: impl Fn(A, B, C) -> F) -> usize {
+        fn size<A, B, C, D, F: Future>(_: impl Fn(A, B, C, D) -> F) -> usize {
             size_of::<F>()
         }
-        let bytes = size(answer);
-        assert!(bytes <= 4096, "{bytes} bytes");
+        let bytes = size(work);
+        assert!(bytes <= 3072, "{bytes} bytes");
     }
 }

@@ -1,74 +1,79 @@
-//! Hot path. A number that many threads change, and that is weighed by how long it stood, without anybody waiting for a
-//! lock.
+//! Hot path. The requests of one kind: how many there are now, and for how long there were how many.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
-
+use crate::change_log::{Account, Change, ChangeLog};
 use crate::{Nanos, RatioHistogram};
-
-/// Has `seen` look at the number. Whoever finds somebody else at it leaves it to them: they look again when they are
-/// done. What came and went meanwhile is not seen.
-pub(crate) fn observe<T>(number: &AtomicU64, seen: &Mutex<T>, look: impl Fn(&mut T, u64)) {
-    loop {
-        fence(Ordering::SeqCst);
-        let Ok(mut state) = seen.try_lock() else {
-            return;
-        };
-        let found = number.load(Ordering::Relaxed);
-        look(&mut state, found);
-        drop(state);
-        fence(Ordering::SeqCst);
-        if number.load(Ordering::Relaxed) == found {
-            return;
-        }
-    }
-}
 
 /// Requests of one kind, as a part of the most that there may be.
 #[derive(Debug)]
-pub struct Meter {
-    number: AtomicU64,
-    seen: Mutex<RatioHistogram>,
+pub struct Meter(ChangeLog<Accounts>);
+
+#[derive(Debug)]
+struct Accounts {
+    /// Below zero for a moment if the clocks of two processors differ.
+    number: i64,
+    /// The most since somebody asked for it.
+    peak: i64,
+    ratio: RatioHistogram,
+}
+
+impl Account for Accounts {
+    fn apply(&mut self, change: &Change) {
+        self.number += if change.is_end { -1 } else { 1 };
+    }
+
+    fn observe(&mut self, now: Nanos) {
+        self.peak = self.peak.max(self.number);
+        #[expect(clippy::cast_precision_loss, reason = "requests are few")]
+        self.ratio.set(self.number.max(0) as f64, now);
+    }
 }
 
 impl Meter {
     pub fn new(bounds: &'static [f64], now: Nanos) -> Self {
-        Self {
-            number: AtomicU64::new(0),
-            seen: Mutex::new(RatioHistogram::new(bounds, 1.0, now)),
-        }
+        Self(ChangeLog::new(Accounts {
+            number: 0,
+            peak: 0,
+            ratio: RatioHistogram::new(bounds, 1.0, now),
+        }))
     }
 
     pub fn add(&self, now: Nanos) {
-        self.number.fetch_add(1, Ordering::Relaxed);
-        self.observe(now);
-    }
-
-    pub fn get(&self) -> u64 {
-        self.number.load(Ordering::Relaxed)
+        self.change(now, false);
     }
 
     pub fn subtract(&self, now: Nanos) {
-        self.number.fetch_sub(1, Ordering::Relaxed);
-        self.observe(now);
+        self.change(now, true);
+    }
+
+    fn change(&self, at: Nanos, is_end: bool) {
+        self.0.push(Change {
+            at,
+            seats: 1,
+            schema: 0,
+            is_end,
+        });
+    }
+
+    pub fn get(&self) -> u64 {
+        u64::try_from(self.0.settle().number).unwrap_or(0)
+    }
+
+    /// The most that there were at a time since the last call.
+    pub fn take_peak(&self) -> u64 {
+        let mut accounts = self.0.settle();
+        let now = accounts.number;
+        let peak = std::mem::replace(&mut accounts.peak, now);
+        u64::try_from(peak).unwrap_or(0)
     }
 
     pub fn set_denominator(&self, denominator: f64, now: Nanos) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.set_denominator(denominator.max(1.0), now);
+        let ratio = &mut self.0.settle().ratio;
+        ratio.set_denominator(denominator.max(1.0), now);
     }
 
     /// The nanoseconds in each bucket, and the integral.
     pub fn read(&self, now: Nanos) -> (Vec<u64>, f64) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.read(now)
-    }
-
-    fn observe(&self, now: Nanos) {
-        observe(&self.number, &self.seen, |seen, number| {
-            #[expect(clippy::cast_precision_loss, reason = "requests are few")]
-            seen.set(number as f64, now);
-        });
+        self.0.settle().ratio.read(now)
     }
 }
 
@@ -86,5 +91,7 @@ mod tests {
         meter.subtract(6);
         assert_eq!(meter.get(), 2);
         assert_eq!(meter.read(10).0, [1, 6, 3, 0]);
+        assert_eq!(meter.take_peak(), 3);
+        assert_eq!(meter.take_peak(), 2, "what is there now counts");
     }
 }

@@ -31,8 +31,8 @@ impl TimingHistogram {
     }
 
     pub fn set(&mut self, value: f64, now: Nanos) {
-        self.advance(now);
         if value.to_bits() != self.value.to_bits() {
+            self.advance(now);
             self.value = value;
             self.bucket = self.bucket_of(value);
         }

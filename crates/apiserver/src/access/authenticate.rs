@@ -116,12 +116,6 @@ impl Api {
         attributes: &Attributes<'_>,
         headers: &HeaderMap,
     ) -> Result<Option<User>, Status> {
-        if !headers
-            .keys()
-            .any(|name| impersonation::is_header(name.as_str()))
-        {
-            return Ok(None);
-        }
         let texts = texts(headers);
         let pairs = texts.iter().map(|(name, value)| (*name, &**value));
         let Some(wanted) = impersonation::wanted(pairs).map_err(Status::bad_request)? else {
@@ -139,6 +133,12 @@ impl Api {
             }
         }
     }
+}
+
+/// Whether a request asks to act as another user.
+pub(crate) fn impersonates(headers: &HeaderMap) -> bool {
+    let mut names = headers.keys();
+    names.any(|it| impersonation::is_header(it.as_str()))
 }
 
 pub fn unauthorized() -> Status {

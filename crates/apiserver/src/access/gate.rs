@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::{Attributes, Decision, User};
+use auth::{Answer, Attributes, Decision, User};
 use http::header::{AUTHORIZATION, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
@@ -12,7 +12,7 @@ use meta::gvk::GroupResource;
 use telemetry::metrics::Registry;
 use telemetry::trace;
 
-use crate::flow::{FlowControl, Outcome};
+use crate::flow::{self, FlowControl, Outcome};
 use crate::observe::metrics::{Authenticated, Tally};
 use crate::pipeline::{Ask, is_probe};
 use crate::request::respond;
@@ -64,7 +64,7 @@ impl Api {
         let user = match self.authenticate(caller, headers) {
             // Another server may just have made the account that a token stands for.
             Err(_) if self.store.is_shared() => {
-                self.latest().await?;
+                Box::pin(self.latest()).await?;
                 self.authenticate(caller, headers)
             }
             known => known,
@@ -93,14 +93,13 @@ impl Api {
         if matches!(caller, Caller::Local(_)) || is_long_running(info) {
             return Ok(SeatSlot::empty());
         }
-        let inflight = &self.metrics.inflight;
         let flow = match &self.limiter {
             Limiter::Flow(flow) => flow,
             // With priority and fairness, the FlowSchema `probes` exempts them.
             Limiter::InFlight(_) if is_probe(info.path) => return Ok(SeatSlot::empty()),
             Limiter::InFlight(places) => {
                 let is_watch = asked.verb == "watch";
-                let taken = places.take(asked, inflight, is_watch);
+                let taken = places.take(asked, &self.metrics.inflight, is_watch);
                 return taken.inspect_err(|_| self.note_dropped(info, parts));
             }
         };
@@ -108,15 +107,12 @@ impl Api {
             return Ok(SeatSlot::empty());
         };
         tally.flow = Some(entry.clone());
+        let work = flow.estimate(self, &entry, info, query);
+        tally.work = Some(work);
         let target = (&parts.method, parts.uri.path_and_query());
-        let arriving = flow.arriving(self, &entry, user, (info, query), target);
-        tally.work = Some(arriving.work);
-        let reads = arriving.reads;
-        let meters = &flow.shared.meters;
-        let seat = match entry.start(arriving) {
+        let seat = match flow::start(&entry, work, user, info, target) {
             Outcome::Seated(seat) => Some(seat),
             Outcome::Waits(mut waiting) => {
-                inflight.queued(reads).note(meters.waiting(reads).get());
                 let limit = (most / WAIT_PART).min(LONGEST_WAIT);
                 let limit = limit.saturating_sub(Duration::from_nanos(tally.started.nanos()));
                 let seated = Box::pin(tokio::time::timeout(limit, &mut waiting))
@@ -139,9 +135,6 @@ impl Api {
             self.note_dropped(info, parts);
             return Err(entry.level.turned_away());
         };
-        inflight
-            .executing(reads)
-            .note(meters.executing(reads).get());
         Ok(SeatSlot::of(seat))
     }
 
@@ -164,12 +157,16 @@ impl Api {
     /// Whether the request itself may go on, which is counted.
     pub(crate) async fn allow_request(
         &self,
-        attributes: Attributes<'_>,
+        attributes: &Attributes<'_>,
         tally: &mut Tally,
     ) -> Result<(), Status> {
-        let decision = self.authorize(attributes).await;
+        let decision = match self.authorizer.authorize(*attributes) {
+            // The usual case, without the future of the others.
+            Answer::Now(Some(decision)) if decision.allowed() => decision,
+            first => Box::pin(self.authorize_again(attributes, first)).await,
+        };
         self.metrics.access.authorized(&decision, tally.lap());
-        judged(&attributes, &decision)
+        judged(attributes, &decision)
     }
 
     /// Errs with the refusal that upstream would send.
@@ -177,13 +174,18 @@ impl Api {
         judged(&attributes, &self.authorize(attributes).await)
     }
 
-    /// Asks again before it says no: the right may be so new that it is not learned yet.
     pub async fn authorize(&self, attributes: Attributes<'_>) -> Decision {
-        let decision = self.authorizer.authorize(attributes).await;
+        let first = self.authorizer.authorize(attributes);
+        self.authorize_again(&attributes, first).await
+    }
+
+    /// Asks again before it says no: the right may be so new that it is not learned yet.
+    async fn authorize_again(&self, attributes: &Attributes<'_>, first: Answer<'_>) -> Decision {
+        let decision = first.await;
         if decision.allowed() || self.learn().await.is_err() {
             return decision;
         }
-        self.authorizer.authorize(attributes).await
+        self.authorizer.authorize(*attributes).await
     }
 }
 

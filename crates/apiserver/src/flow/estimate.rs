@@ -21,7 +21,8 @@ const ENOUGH_OBJECTS: usize = 10_000;
 pub(super) struct ObjectSizes(Mutex<HashMap<String, (Nanos, u64)>>);
 
 impl FlowControl {
-    pub(super) fn estimate(
+    /// What a request asks for of its level.
+    pub(crate) fn estimate(
         &self,
         api: &Api,
         entry: &Entry,

@@ -1,13 +1,14 @@
 //! Hot path. A priority level, and the schemas whose requests it serves.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use flowcontrol::{
     Distinguisher, Estimator, Exempt, Finished, FlowSchema, Nanos, PriorityLevel, QueueSet,
-    RetryAfter, Ticket, flow_hash,
+    RetryAfter, Ticket, flow_hash, thread_shard,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -108,14 +109,16 @@ impl Level {
         self.exempt.totals().executing == 0 && self.queues().is_idle()
     }
 
-    /// The number of a schema.
-    fn number(&self, schema: &str) -> usize {
+    /// The number of a schema. Beyond 65,535 schemas that were ever there, some share the last.
+    fn number(&self, schema: &str) -> u16 {
         let all = self.schemas.lock();
         let mut all = all.unwrap_or_else(PoisonError::into_inner);
-        all.iter().position(|it| it == schema).unwrap_or_else(|| {
+        let found = all.iter().position(|it| it == schema);
+        let number = found.unwrap_or_else(|| {
             all.push(schema.to_owned());
             all.len() - 1
-        })
+        });
+        u16::try_from(number).unwrap_or(u16::MAX)
     }
 }
 
@@ -127,9 +130,7 @@ pub(crate) struct Entry {
     /// What answers say of both.
     schema_uid: HeaderValue,
     level_uid: HeaderValue,
-    pub(super) number: usize,
-    /// Requests in the high half and seats in the low one, of an exempt level.
-    pub(super) exempt: AtomicU64,
+    pub(super) number: u16,
     series: OnceLock<EntrySeries>,
 }
 
@@ -142,7 +143,6 @@ impl Entry {
             number: level.number(&schema.name),
             schema,
             level: level.clone(),
-            exempt: AtomicU64::new(0),
             series: OnceLock::new(),
         }
     }
@@ -204,6 +204,42 @@ impl Entry {
             return 0;
         }
         remembered(&self.schema.name, self.distinguisher(user, namespace))
+    }
+}
+
+/// An entry as requests refer to it.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryRef(Arc<Counted>);
+
+/// What the count of one thread's references stands before.
+#[derive(Debug)]
+struct Counted(Arc<Entry>);
+
+impl Deref for EntryRef {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.0.0
+    }
+}
+
+/// Makes references to an entry. Each thread counts its own: with one count for all, every request would move its cache
+/// line from one processor to another several times.
+#[derive(Debug)]
+pub(super) struct EntryRefs(Vec<EntryRef>);
+
+impl EntryRefs {
+    pub(super) fn new(entry: &Arc<Entry>) -> Self {
+        let refs = (0..flowcontrol::SHARDS).map(|_| EntryRef(Arc::new(Counted(entry.clone()))));
+        Self(refs.collect())
+    }
+
+    pub(super) fn get(&self) -> EntryRef {
+        self.0[thread_shard()].clone()
+    }
+
+    pub(super) fn entry(&self) -> &Arc<Entry> {
+        &self.0[0].0.0
     }
 }
 

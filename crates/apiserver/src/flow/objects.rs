@@ -12,7 +12,7 @@ use json::Value;
 use telemetry::logs::{self, Field, SERVER};
 
 use super::FlowControl;
-use super::level::{Entry, Level};
+use super::level::{Entry, EntryRefs, Level};
 
 /// What there is, and what is made of it.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl State {
         let demands: Vec<_> = (self.active.values_mut())
             .map(|it| {
                 let observed = if it.level.is_exempt {
-                    it.level.exempt.gauges().demand.reset(now)
+                    it.level.exempt.take_demand(now)
                 } else {
                     it.level.queues().gauges().demand.reset(now)
                 };
@@ -151,17 +151,18 @@ impl State {
     }
 
     /// Schemas whose level there is, in their order.
-    fn entries(&self, before: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+    fn entries(&self, before: &[EntryRefs]) -> Vec<EntryRefs> {
         let with_level = self.schemas.values();
         let with_level = with_level.filter(|it| self.levels.contains_key(&it.priority_level));
         let all = with_mandatory(with_level.cloned().collect());
         let all = all.into_iter().filter_map(|schema| {
             let active = self.active.get(&schema.priority_level)?;
             let (config, level) = (&active.config, &active.level);
-            let same = before.iter().find(|it| it.is(&schema, config, level));
+            let mut before = before.iter().map(EntryRefs::entry);
+            let same = before.find(|it| it.is(&schema, config, level));
             Some(match same {
-                Some(same) => same.clone(),
-                None => Arc::new(Entry::new(schema, config, level)),
+                Some(same) => EntryRefs::new(same),
+                None => EntryRefs::new(&Arc::new(Entry::new(schema, config, level))),
             })
         });
         all.collect()

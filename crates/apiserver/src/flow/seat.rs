@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use auth::User;
@@ -10,7 +9,7 @@ use flowcontrol::{Nanos, Rejection, Started, Ticket, WorkEstimate};
 use http::Method;
 use http::uri::PathAndQuery;
 
-use super::level::Entry;
+use super::level::EntryRef;
 
 /// A request that wants to be served.
 #[derive(Clone, Debug)]
@@ -30,7 +29,7 @@ pub(crate) struct Arriving {
 #[derive(Debug)]
 pub(crate) struct Carried {
     pub(super) waker: Option<Waker>,
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: EntryRef,
     pub(super) arriving: Arriving,
 }
 
@@ -45,7 +44,7 @@ pub(crate) enum Outcome {
 /// Seats that a request holds until this is dropped.
 #[derive(Debug)]
 pub(crate) struct FlowSeat {
-    entry: Arc<Entry>,
+    entry: EntryRef,
     held: Held,
     reads: bool,
     is_watch: bool,
@@ -61,25 +60,17 @@ enum Held {
     Nothing,
 }
 
-const REQUEST: u64 = 1 << 32;
-
-impl Entry {
+impl EntryRef {
     /// Takes seats, or a place in a queue.
-    pub(crate) fn start(self: &Arc<Self>, arriving: Arriving) -> Outcome {
+    pub(crate) fn start(&self, arriving: Arriving) -> Outcome {
         let (reads, is_watch) = (arriving.reads, arriving.is_watch);
         let level = &self.level;
-        self.series()
-            .seats
-            .observe_value(arriving.work.max_seats().into());
-        if level.is_exempt {
-            let seats = arriving.work.max_seats();
-            self.exempt
-                .fetch_add(REQUEST + u64::from(seats), Ordering::Relaxed);
-            let now = level.shared.now();
-            level.exempt.start(seats, now);
-            return Outcome::Seated(self.seated(Held::Exempt(seats), reads, is_watch, now));
-        }
         let work = arriving.work;
+        if level.is_exempt {
+            return Outcome::Seated(self.start_exempt(work, reads, is_watch));
+        }
+        let seats = work.max_seats();
+        self.series().seats.observe_value(seats.into());
         let (started, length, now) = level.change(|queues, now, woken| {
             let carried = Carried {
                 waker: None,
@@ -87,7 +78,7 @@ impl Entry {
                 arriving,
             };
             let hash = carried.arriving.hash;
-            let started = queues.start(work, hash, self.number, carried, now, woken);
+            let started = queues.start(work, hash, self.number.into(), carried, now, woken);
             (started, queues.gauges().queue_length.take(), now)
         });
         if let Some(length) = length {
@@ -117,8 +108,18 @@ impl Entry {
         }
     }
 
+    /// Takes seats of a level where nobody waits.
+    pub(crate) fn start_exempt(&self, work: WorkEstimate, reads: bool, is_watch: bool) -> FlowSeat {
+        let level = &self.level;
+        let seats = work.max_seats();
+        self.series().seats.observe_value(seats.into());
+        let now = level.shared.now();
+        level.exempt.start(self.number, seats, now);
+        self.seated(Held::Exempt(seats), reads, is_watch, now)
+    }
+
     /// Takes the seats again that [`FlowSeat::give_back`] gave back, also if others have them now.
-    pub(crate) fn resume(self: &Arc<Self>, arriving: Arriving) -> FlowSeat {
+    pub(crate) fn resume(&self, arriving: Arriving) -> FlowSeat {
         let (reads, is_watch) = (arriving.reads, arriving.is_watch);
         let work = arriving.work;
         let (ticket, now) = self.level.change(|queues, now, _| {
@@ -127,12 +128,12 @@ impl Entry {
                 entry: self.clone(),
                 arriving,
             };
-            (queues.resume(work, self.number, carried, now), now)
+            (queues.resume(work, self.number.into(), carried, now), now)
         });
         self.seated(Held::Limited(ticket), reads, is_watch, now)
     }
 
-    fn seated(self: &Arc<Self>, held: Held, reads: bool, is_watch: bool, since: Nanos) -> FlowSeat {
+    fn seated(&self, held: Held, reads: bool, is_watch: bool, since: Nanos) -> FlowSeat {
         self.series().dispatched.inc();
         self.level.shared.meters.executing(reads).add(since);
         FlowSeat {
@@ -156,7 +157,7 @@ impl FlowSeat {
     }
 
     /// Gives the seats back before the work is done. What to start with to get them again; `None` if nobody waits for them.
-    pub(crate) fn give_back(mut self) -> Result<(Arc<Entry>, Arriving), Self> {
+    pub(crate) fn give_back(mut self) -> Result<(EntryRef, Arriving), Self> {
         let Held::Limited(ticket) = self.held else {
             return Err(self);
         };
@@ -189,9 +190,7 @@ impl Drop for FlowSeat {
         level.shared.meters.executing(self.reads).subtract(now);
         match self.held {
             Held::Exempt(seats) => {
-                level.exempt.finish(seats, now);
-                let packed = REQUEST + u64::from(seats);
-                self.entry.exempt.fetch_sub(packed, Ordering::Relaxed);
+                level.exempt.finish(self.entry.number, seats, now);
             }
             Held::Limited(ticket) => level.finish(ticket),
             Held::Nothing => {}
@@ -202,7 +201,7 @@ impl Drop for FlowSeat {
 /// A request in a queue. It comes to its turn, or leaves the queue when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    entry: Arc<Entry>,
+    entry: EntryRef,
     ticket: Ticket,
     reads: bool,
     is_watch: bool,

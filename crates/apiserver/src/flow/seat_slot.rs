@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::flow::{Arriving, Entry, FlowControl, FlowSeat, Outcome, StreamSeat};
+use crate::flow::{Arriving, EntryRef, FlowControl, FlowSeat, Outcome, StreamSeat};
 use crate::transport::body::Body;
 
 /// A seat, or what it takes to get it again.
@@ -19,7 +19,7 @@ enum Held {
     Seat(FlowSeat),
     Place(OwnedSemaphorePermit),
     /// They were given back.
-    NoSeat(Arc<Entry>, Arriving),
+    NoSeat(EntryRef, Arriving),
     NoPlace(Arc<Semaphore>),
 }
 
@@ -113,7 +113,7 @@ impl SeatSlot {
     }
 }
 
-async fn seated(entry: &Arc<Entry>, arriving: Arriving, limit: Duration) -> Option<FlowSeat> {
+async fn seated(entry: &EntryRef, arriving: Arriving, limit: Duration) -> Option<FlowSeat> {
     match entry.start(arriving) {
         Outcome::Seated(seat) => Some(seat),
         Outcome::Waits(mut waiting) => {

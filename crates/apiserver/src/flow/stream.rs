@@ -12,7 +12,7 @@ use bytes::Bytes;
 use flowcontrol::Nanos;
 
 use super::Shared;
-use super::level::Entry;
+use super::level::EntryRef;
 use super::seat::{Arriving, FlowSeat, Outcome};
 use crate::transport::body::{Body, Frames, Upcoming};
 
@@ -36,7 +36,7 @@ struct Held {
 enum State {
     Seated(FlowSeat),
     /// What to start with again.
-    Stalled(Arc<Entry>, Arriving),
+    Stalled(EntryRef, Arriving),
     Nothing,
 }
 
@@ -143,7 +143,7 @@ impl std::fmt::Debug for StreamSeat {
 }
 
 /// The answer has begun: it cannot be turned away any more, only wait.
-async fn seat_again(entry: Arc<Entry>, arriving: Arriving) -> FlowSeat {
+async fn seat_again(entry: EntryRef, arriving: Arriving) -> FlowSeat {
     loop {
         match entry.start(arriving.clone()) {
             Outcome::Seated(seat) => return seat,

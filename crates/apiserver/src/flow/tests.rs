@@ -12,7 +12,7 @@ use http_body_util::BodyExt as _;
 use json::json;
 use telemetry::metrics::{Format, Registry, render};
 
-use super::{Arriving, Changed, Entry, FlowControl, FlowSeat, Outcome, StreamSeat};
+use super::{Arriving, Changed, EntryRef, FlowControl, FlowSeat, Outcome, StreamSeat};
 use crate::access::gate::SeatSlot;
 use crate::state::Settings;
 use crate::transport::body::{Body, Upcoming};
@@ -59,7 +59,7 @@ fn world() -> World {
 }
 
 impl World {
-    fn entry(&self) -> Arc<Entry> {
+    fn entry(&self) -> EntryRef {
         let user = User::new("jane", &["system:authenticated"]);
         let asked = Attributes::path(&user, "get", "/version");
         self.flow.classify(&asked).expect("a schema")

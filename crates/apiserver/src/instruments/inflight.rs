@@ -37,7 +37,7 @@ pub(crate) struct HighWater {
 }
 
 impl HighWater {
-    /// Hot path: mostly one read.
+    /// Mostly one read.
     pub(crate) fn note(&self, used: u64) {
         if self.now.load(Ordering::Relaxed) < used {
             self.now.fetch_max(used, Ordering::Relaxed);

@@ -213,7 +213,7 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     let snapshot = match asked {
         None => api.latest().await?,
         Some(0) => api.store.latest(),
-        Some(revision) => api.not_older(revision).await?,
+        Some(revision) => Box::pin(api.not_older(revision)).await?,
     };
     let entry = snapshot.get(key.as_bytes());
     traced::got(&storage, &key, from_cache, entry.map(|it| it.value.len()));

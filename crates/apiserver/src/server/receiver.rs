@@ -153,7 +153,7 @@ impl Receiver {
         let user = self.api.who(caller, headers, &mut tally).await;
         let user = user.map_err(|status| Refusal::unauthenticated(status.message))?;
         let attributes = Attributes::path(&user, "post", "/v1/traces");
-        let allowed = self.api.allow_request(attributes, &mut tally).await;
+        let allowed = self.api.allow_request(&attributes, &mut tally).await;
         allowed.map_err(|status| Refusal::denied(status.message))
     }
 }

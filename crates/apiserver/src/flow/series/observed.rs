@@ -1,14 +1,13 @@
 //! Numbers of priority and fairness that are there anyway, told when somebody reads.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use flowcontrol::{Gauges, RatioHistogram, SeatSeconds};
+use flowcontrol::{Counts, Gauges, RatioHistogram, SeatSeconds};
 use telemetry::metrics::{Collected, CollectedHistograms, Desc, Registry, Stability};
 
 use super::{READ_VS_WRITE, alpha, beta};
 use crate::flow::FlowControl;
-use crate::flow::level::{Entry, Level};
+use crate::flow::level::{Entry, EntryRefs, Level};
 use crate::flow::objects::{Active, State};
 
 type Table = [(&'static str, &'static str, fn(&Active) -> f64)];
@@ -57,15 +56,7 @@ const LEVELS: &Table = &[
     ),
 ];
 
-type FlowTable = [(&'static str, Stability, &'static str, fn(&Now) -> u32)];
-
-/// What the requests of a schema take now.
-struct Now {
-    waiting: u32,
-    seats_waiting: u32,
-    executing: u32,
-    seats_executing: u32,
-}
+type FlowTable = [(&'static str, Stability, &'static str, fn(&Counts) -> u32)];
 
 /// By schema and level.
 const FLOWS: &FlowTable = &[
@@ -163,7 +154,8 @@ fn by_level(state: &State, read: fn(&Active) -> f64) -> Collected {
 /// Of those that were used.
 fn used(flow: &FlowControl) -> Vec<Arc<Entry>> {
     let entries = flow.entries.load();
-    let used = entries.iter().filter(|it| it.used_series().is_some());
+    let all = entries.iter().map(EntryRefs::entry);
+    let used = all.filter(|it| it.used_series().is_some());
     used.cloned().collect()
 }
 
@@ -171,35 +163,25 @@ fn flow_labels(entry: &Entry) -> Vec<String> {
     vec![entry.schema.name.clone(), entry.level.name.clone()]
 }
 
-fn by_flow(flow: &FlowControl, read: impl Fn(&Now) -> f64) -> Collected {
+fn by_flow(flow: &FlowControl, read: impl Fn(&Counts) -> f64) -> Collected {
     let each = used(flow).into_iter().map(|entry| {
-        let now = if entry.level.is_exempt {
-            let packed = entry.exempt.load(Ordering::Relaxed);
-            #[expect(clippy::cast_possible_truncation, reason = "each half has 32 bits")]
-            let (executing, seats_executing) = ((packed >> 32) as u32, packed as u32);
-            Now {
-                waiting: 0,
-                seats_waiting: 0,
-                executing,
-                seats_executing,
-            }
+        let counts = if entry.level.is_exempt {
+            entry.level.exempt.counts(entry.number)
         } else {
-            let counts = entry.level.queues().counts(entry.number);
-            Now {
-                waiting: counts.waiting,
-                seats_waiting: counts.seats_waiting,
-                executing: counts.executing,
-                seats_executing: counts.seats_executing,
-            }
+            entry.level.queues().counts(entry.number.into())
         };
-        (flow_labels(&entry), read(&now))
+        (flow_labels(&entry), read(&counts))
     });
     each.collect()
 }
 
 fn no_accommodation(flow: &FlowControl) -> Collected {
     let each = used(flow).into_iter().filter_map(|entry| {
-        let count = entry.level.queues().counts(entry.number).no_accommodation;
+        let count = entry
+            .level
+            .queues()
+            .counts(entry.number.into())
+            .no_accommodation;
         #[expect(clippy::cast_precision_loss, reason = "it is shown as a float")]
         (count > 0).then(|| (flow_labels(&entry), count as f64))
     });
@@ -353,9 +335,8 @@ fn by_gauge(
     let each = state.active.iter().map(|(name, active)| {
         let level = &active.level;
         let (counts, sum) = if level.is_exempt {
-            let mut gauges = level.exempt.gauges();
             let now = level.shared.now();
-            read(&mut gauges).read(now)
+            level.exempt.read(|gauges| read(gauges).read(now))
         } else {
             let mut queues = level.queues();
             let now = level.shared.now();

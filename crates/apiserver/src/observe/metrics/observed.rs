@@ -157,20 +157,36 @@ async fn rotate(api: Weak<Api>) {
         if *api.stop.borrow() {
             return;
         }
-        let inflight = &api.metrics.inflight;
         for reads in [false, true] {
-            inflight.executing(reads).rotate();
-            inflight.queued(reads).rotate();
+            executing(&api, reads).rotate();
+            waiting(&api, reads).rotate();
         }
     }
 }
 
 fn inflight(api: &Api) -> Collected {
-    by_kind(|reads| api.metrics.inflight.executing(reads))
+    by_kind(|reads| executing(api, reads))
 }
 
 fn queued(api: &Api) -> Collected {
-    by_kind(|reads| api.metrics.inflight.queued(reads))
+    by_kind(|reads| waiting(api, reads))
+}
+
+/// Priority and fairness counts requests anyway: only the peak is taken over.
+fn executing(api: &Api, reads: bool) -> &HighWater {
+    let high_water = api.metrics.inflight.executing(reads);
+    if let Some(flow) = api.limiter.flow() {
+        high_water.note(flow.shared.meters.executing(reads).take_peak());
+    }
+    high_water
+}
+
+fn waiting(api: &Api, reads: bool) -> &HighWater {
+    let high_water = api.metrics.inflight.queued(reads);
+    if let Some(flow) = api.limiter.flow() {
+        high_water.note(flow.shared.meters.waiting(reads).take_peak());
+    }
+    high_water
 }
 
 fn by_kind<'a>(most: impl Fn(bool) -> &'a HighWater) -> Collected {

@@ -16,7 +16,7 @@ use telemetry::Ids;
 use telemetry::metrics::{Family, Gauge, Registry, Timer};
 
 use super::body;
-use crate::flow::Entry;
+use crate::flow::EntryRef;
 use crate::instruments::labels::Reported;
 use crate::instruments::requests::{self as series, Deprecated, Families, Series};
 use crate::nonresource;
@@ -51,7 +51,7 @@ pub(crate) struct Tally {
     /// Once it is known.
     pub user: Option<Arc<User>>,
     /// The `FlowSchema` and the priority level that it belongs to.
-    pub flow: Option<Arc<Entry>>,
+    pub flow: Option<EntryRef>,
     /// How long it waited in a queue, in nanoseconds.
     pub queued: u64,
     /// What it was estimated to cost, if it belongs to a priority level.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{AdmissionVariables, Mode, admission_environment, environment};
 use crate::env::{Env, StructType};
 use crate::program::Program;
+use crate::source::Issues;
 use crate::types::Type;
 
 /// The name of the type of `variables`.
@@ -108,6 +109,30 @@ impl PolicyCompiler {
             self.environments.len() - 1
         });
         &self.environments[at].1
+    }
+}
+
+/// Whether an expression fits an environment with the types of a policy's objects, after the policy's variables.
+#[derive(Debug)]
+pub struct TypeChecker(Env);
+
+impl TypeChecker {
+    pub fn new(env: Env, variables: &[(&str, &str)]) -> Self {
+        let mut env = env
+            .structure(VARIABLES_TYPE, StructType::default())
+            .variable("variables", Type::structure(VARIABLES_TYPE));
+        for (name, text) in variables {
+            let of = env
+                .compile(text)
+                .map_or(Type::Dyn, |it| declared(it.output_type()));
+            env.add_field(VARIABLES_TYPE, name, of);
+        }
+        Self(env)
+    }
+
+    /// What is wrong with an expression.
+    pub fn check(&self, text: &str) -> Result<(), Issues> {
+        self.0.compile(text).map(|_| ())
     }
 }
 

@@ -79,3 +79,31 @@ async fn policies_refuse_and_warn() {
         ],
     );
 }
+
+#[testkit::requires(kubectl)]
+#[tokio::test]
+async fn policies_are_type_checked() {
+    let server = Server::start().await;
+    server.apply(POLICY);
+    let status = "get validatingadmissionpolicy replicas -o jsonpath={.status}";
+    let checked = server.until(status, |answer| {
+        answer.stdout.contains("\"observedGeneration\":1")
+    });
+    assert_eq!(
+        checked.stdout,
+        r#"{"observedGeneration":1,"typeChecking":{}}"#
+    );
+    let wrong = POLICY.replace("object.spec.replicas <=", "object.spec.replicaz <=");
+    server.apply(&wrong);
+    let checked = server.until(status, |answer| {
+        answer.stdout.contains("\"observedGeneration\":2")
+    });
+    says(
+        &checked.stdout,
+        &[
+            "expressionWarnings",
+            r#""fieldRef":"spec.validations[0].expression""#,
+            r#""warning":"apps/v1, Kind=Deployment: ERROR: \u003cinput\u003e:1:12: undefined field 'replicaz'\n | object.spec.replicaz \u003c= variables.max\n | ...........^\n"#,
+        ],
+    );
+}

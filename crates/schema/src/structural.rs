@@ -22,7 +22,10 @@ pub use formats::is_known_format;
 pub use lists::validate_lists;
 pub use pattern::Pattern;
 pub use validate::{validate, validate_update};
-pub use validations::{Budget, KnownExpressions, LazyValidator, Outcome, Validator, rules_of};
+pub use validations::{
+    Budget, KnownExpressions, LazyValidator, Outcome, RuleScope, ScopeError, ScopedValue,
+    Validator, declared, rules_of,
+};
 pub use values::{Properties, Values};
 
 use std::collections::HashSet;

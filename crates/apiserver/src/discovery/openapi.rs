@@ -28,6 +28,16 @@ pub(crate) use serve::answer;
 /// The release of Kubernetes that documents are of.
 const RELEASE: &str = "1.37";
 
+/// The document of version 3 of a group and version of built-in kinds, without a server.
+pub fn builtin_document(group: &str, version: &str) -> Option<json::Value> {
+    let catalog = crate::catalog::Catalog::new(crate::catalog::builtin(), &[]);
+    let name = match group {
+        "" => format!("api/{version}"),
+        group => format!("apis/{group}/{version}"),
+    };
+    cache::tree3(&catalog, &name)
+}
+
 /// The version of `OpenAPI` that a schema is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {

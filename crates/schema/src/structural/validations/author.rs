@@ -112,6 +112,25 @@ impl Context {
             cardinality: (self.cardinality.zip(factor)).map(|(a, b)| a.saturating_mul(b)),
         }
     }
+
+    /// The types that rules of `schema`, which is at this place, would see, and how often its values can be in an object.
+    pub(super) fn as_if_it_had_rules(
+        &self,
+        schema: &Value,
+        is_root: bool,
+    ) -> (Option<Arc<cel::Schema>>, Option<u64>) {
+        let types = match &self.types {
+            Types::Unneeded => Types::of(schema, is_root || is_embedded(schema)),
+            known => known.clone(),
+        };
+        match types {
+            Types::Known(types) => {
+                let repeated = self.cardinality.or_else(|| types.max_cardinality());
+                (Some(types), repeated)
+            }
+            Types::Unknown | Types::Unneeded => (None, self.cardinality),
+        }
+    }
 }
 
 fn has_rules(schema: &Value) -> bool {

@@ -11,9 +11,9 @@ use json::{Object, Text, Value, json};
 use meta::field::{Error, Path};
 use schema::structural;
 
+use crate::catalog::Catalog;
 use crate::catalog::custom::is_true;
 use crate::runtime::clock;
-use crate::state::Api;
 
 /// Holds a definition back until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -41,8 +41,8 @@ pub(crate) fn terminate(definition: &mut Value) {
 }
 
 /// Fills in `status` after the spec was prepared and validated.
-pub(crate) fn accept(api: &Api, definition: &mut Value) {
-    let (names, conflict) = names(api, definition);
+pub(crate) fn accept(catalog: &Catalog, definition: &mut Value) {
+    let (names, conflict) = names(catalog, definition);
     let now = clock::now();
     let was_established = is_true(definition, "Established");
     let mut conditions = existing(definition);
@@ -137,9 +137,17 @@ pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error>
     Some(Error::invalid(path, shown.clone(), why))
 }
 
+/// What becomes of a definition with validation rules that nobody will check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UncheckedRules {
+    Refuse,
+    /// With a warning.
+    Accept,
+}
+
 /// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the
 /// server was told so, taken with a warning.
-pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String>) {
+pub(crate) fn validate(rules: UncheckedRules, definition: &Value) -> (Vec<Error>, Vec<String>) {
     let versions = definition.at(&["spec", "versions"]);
     let versions = versions.and_then(Value::as_array).map_or(&[][..], |it| it);
     let schema = |version: &'_ Value| version.at(&["schema", "openAPIV3Schema"]).cloned();
@@ -180,7 +188,7 @@ pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String
         }
         let text =
             "validation rules in CEL (x-kubernetes-validations) are not enforced by this server";
-        if api.settings().accept_unchecked_rules {
+        if rules == UncheckedRules::Accept {
             warnings.push(format!("{path}: {text}"));
         } else {
             let text = format!(
@@ -276,8 +284,8 @@ fn has_rules(schema: &Value) -> bool {
 
 /// The names that it gets, and the last of those that another resource of the group has already: each name is looked
 /// at by itself, as upstream does.
-fn names(api: &Api, definition: &Value) -> (Object, Option<(&'static str, String)>) {
-    let used = Used::of(api, definition);
+fn names(catalog: &Catalog, definition: &Value) -> (Object, Option<(&'static str, String)>) {
+    let used = Used::of(catalog, definition);
     let requested = definition.at(&["spec", "names"]);
     let before = definition.at(&["status", "acceptedNames"]);
     let get = |from: Option<&Value>, field: &str| from.and_then(|it| it.get(field)).cloned();
@@ -337,10 +345,9 @@ struct Used {
 }
 
 impl Used {
-    fn of(api: &Api, definition: &Value) -> Self {
+    fn of(catalog: &Catalog, definition: &Value) -> Self {
         let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
         let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
-        let catalog = api.catalog().load();
         let mut used = Self::default();
         let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
         for other in versions.iter().flat_map(|version| &version.resources) {

@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("yaml", &["json"]),
     ("meta", &["json"]),
-    ("schema", &["json", "meta"]),
+    ("schema", &["cel", "json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
     ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta", "telemetry"]),

@@ -43,7 +43,6 @@ use crate::observe::traced;
 use crate::request::Verb;
 use crate::state::Api;
 
-use definition::UncheckedRules;
 use managed::FieldManager;
 
 /// When owners were found that are named twice: a patch is looked at no sooner.
@@ -230,14 +229,6 @@ impl<'a> Write<'a> {
             resource: &self.ask.resource,
             subresource: &self.ask.info.subresource,
             catalog: self.api.catalog(),
-        }
-    }
-
-    fn unchecked_rules(&self) -> UncheckedRules {
-        if self.api.settings().accept_unchecked_rules {
-            UncheckedRules::Accept
-        } else {
-            UncheckedRules::Refuse
         }
     }
 

@@ -300,13 +300,17 @@ impl Definitions {
                 (served, before)
             }
         };
+        // As long as it says the same, what was made of its schemas stays: rules that were compiled, above all.
+        let schemas = served.rows.first().and_then(|it| it.custom.as_ref());
+        let schemas = schemas.map(|it| it.schemas.clone());
         served.rows = definition.map_or(Vec::new(), |definition| {
             let name = crate::catalog::object::name(&definition);
             let services: Weak<dyn admission::Lookup> = Arc::<Api>::downgrade(api);
             let webhook = custom::webhook(&definition)
                 .map(|it| Converter::new(name, it, &self.targets, random::number))
                 .map(|it| Webhook::new(it, services.clone()));
-            custom::resources(&definition, webhook.as_ref(), entry.modified, &served.life)
+            let (since, life) = (entry.modified, &served.life);
+            custom::resources(&definition, webhook.as_ref(), since, life, schemas)
         });
         self.rows.insert(entry.key.to_vec(), served);
         over

@@ -77,8 +77,6 @@ pub struct Settings {
     pub serve_metrics: bool,
     /// Nodes have rights that no rule tells.
     pub node_mode: bool,
-    /// Take definitions whose rules in CEL nobody will check.
-    pub accept_unchecked_rules: bool,
 }
 
 impl Default for Settings {
@@ -105,7 +103,6 @@ impl Default for Settings {
             request_log: None,
             serve_metrics: true,
             node_mode: false,
-            accept_unchecked_rules: false,
         }
     }
 }

@@ -135,11 +135,8 @@ impl Write<'_> {
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         escalation::check(self.api, self.ask, &object, None).await?;
-        warnings.append(&mut strategy::validate_create(
-            self.ask,
-            self.unchecked_rules(),
-            &object,
-        )?);
+        let rules = strategy::rules(self.ask, &object, None).await?;
+        warnings.append(&mut strategy::validate_create(self.ask, &object, rules)?);
         self.ask.warnings.add(warnings);
         if updating {
             // Whoever may change what is there may not yet make what is not.

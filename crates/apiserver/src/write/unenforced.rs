@@ -7,7 +7,7 @@ use json::Value;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::state::{Api, Settings};
+use crate::state::Api;
 
 /// A kind, or some objects of it.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,6 @@ pub struct Unenforced {
     pub plugin: Option<&'static str>,
     /// Whether this object is meant.
     applies: fn(&Value) -> bool,
-    /// Whether such objects are accepted at all.
-    accepted: fn(&Settings) -> bool,
 }
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
@@ -47,7 +45,6 @@ const fn whole(
         effect,
         plugin,
         applies: |_| true,
-        accepted: |_| true,
     }
 }
 
@@ -128,18 +125,6 @@ pub const ALL: &[Unenforced] = &[
             None,
         )
     },
-    Unenforced {
-        applies: crate::write::definition::has_any_rules,
-        accepted: |settings| settings.accept_unchecked_rules,
-        ..whole(
-            "apiextensions.k8s.io",
-            "customresourcedefinitions",
-            "CEL rules of a CustomResourceDefinition",
-            // Each schema with rules has a warning of its own, with its path.
-            "",
-            None,
-        )
-    },
 ];
 
 fn names_service(object: &Value) -> bool {
@@ -158,16 +143,13 @@ fn has_match_conditions(object: &Value) -> bool {
 
 /// What whoever writes this object is told.
 pub(crate) fn warning(resource: &Resource, object: &Value) -> Option<String> {
-    let row = ALL
-        .iter()
-        .find(|it| resource.is(it.group, it.resource) && !it.effect.is_empty())?;
+    let row = ALL.iter().find(|it| resource.is(it.group, it.resource))?;
     (row.applies)(object).then(|| row.effect.to_owned())
 }
 
 /// What this server does not enforce, in the words of a list.
-pub fn list(settings: &Settings) -> Vec<&'static str> {
-    let accepted = ALL.iter().filter(|it| (it.accepted)(settings));
-    accepted.map(|it| it.what).collect()
+pub fn list() -> Vec<&'static str> {
+    ALL.iter().map(|it| it.what).collect()
 }
 
 /// Such objects that are there already, for example in the etcd of another server: what they are, and how many.

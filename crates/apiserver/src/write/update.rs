@@ -146,11 +146,9 @@ impl Write<'_> {
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         escalation::check(self.api, self.ask, &object, Some(live)).await?;
         if !self.is_internal {
+            let rules = strategy::rules(self.ask, &object, Some(live)).await?;
             warnings.append(&mut strategy::validate_update(
-                self.ask,
-                self.unchecked_rules(),
-                &object,
-                live,
+                self.ask, &object, live, rules,
             )?);
         }
         self.ask.warnings.add(warnings);

@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta", "telemetry"]),
     ("requires", &[]),
-    ("resources", &["json", "meta", "schema"]),
+    ("resources", &["cel", "json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
@@ -37,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "admission",
         &[
             "auth",
+            "cel",
             "client",
             "egress",
             "json",

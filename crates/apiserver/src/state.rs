@@ -14,6 +14,7 @@ pub mod master_leases;
 mod parts;
 pub(crate) mod service_ranges;
 mod settings;
+mod stamps;
 mod storage;
 
 use std::sync::Arc;
@@ -44,6 +45,7 @@ use crate::transport::caller::{Caller, Peer};
 use crate::transport::unread::{ConnectionMemory, Unread};
 use informers::Informers;
 use lookup::Remembered;
+use stamps::Stamps;
 
 pub use settings::{Config, Settings};
 
@@ -72,6 +74,7 @@ pub struct Api {
     recent: Option<Arc<Recent>>,
     event_lease: tokio::sync::Mutex<Option<(LeaseId, Instant)>>,
     remembered: Remembered,
+    stamps: Stamps,
     used_tokens: UsedTokens,
     limiter: Limiter,
     /// Room for lists that are made as a whole until their clients have taken them, in KiB.
@@ -116,6 +119,7 @@ impl Api {
             recent: parts.recent,
             event_lease: tokio::sync::Mutex::default(),
             remembered: Remembered::default(),
+            stamps: Stamps::default(),
             used_tokens: UsedTokens::default(),
         }
     }

@@ -218,6 +218,8 @@ impl<'a> Write<'a> {
 
     fn gather(&self, admitting: &mut Admitting) {
         self.ask.warnings.add(admitting.warnings.drain(..));
+        let annotations = std::mem::take(&mut admitting.audit_annotations);
+        self.ask.warnings.annotate(annotations);
         let waited = std::mem::take(&mut admitting.waited);
         self.ask.warnings.add_wait(waited);
     }

@@ -107,14 +107,19 @@ impl admission::Lookup for Api {
         let Some(resource) = self.preferred(group, resource) else {
             return 0;
         };
+        self.stamps.get(&self.store, &resource.prefix)
+    }
+
+    fn versions(&self, group: &str, resource: &str) -> Vec<(String, u64)> {
+        let Some(resource) = self.preferred(group, resource) else {
+            return Vec::new();
+        };
         let latest = self.store.latest();
-        let mut all = latest.range(resource.prefix.as_bytes()).peekable();
-        if all.peek().is_none() {
-            return 0;
-        }
-        let mut hasher = DefaultHasher::new();
-        all.for_each(|entry| (&entry.key, entry.modified).hash(&mut hasher));
-        hasher.finish().max(1)
+        let all = latest.range(resource.prefix.as_bytes()).map(|entry| {
+            let name = &entry.key[resource.prefix.len()..];
+            (String::from_utf8_lossy(name).into_owned(), entry.modified)
+        });
+        all.collect()
     }
 }
 

@@ -28,9 +28,6 @@ const ADMISSION: &str = "admissionregistration.k8s.io";
 
 const POLICY: &str = "admission policies are stored and not evaluated by this server: requests are admitted as if this one did not exist";
 
-const WEBHOOK: &str = "matchConditions of webhooks are not evaluated by this server: with failurePolicy Ignore such a webhook is never called, \
-                       with Fail all requests that its rules match are refused";
-
 const fn whole(
     group: &'static str,
     resource: &'static str,
@@ -50,20 +47,6 @@ const fn whole(
 
 /// Not here: what other programs enforce with kube-apiserver, too, as network policies.
 pub const ALL: &[Unenforced] = &[
-    whole(
-        ADMISSION,
-        "validatingadmissionpolicies",
-        "ValidatingAdmissionPolicy",
-        POLICY,
-        Some("ValidatingAdmissionPolicy"),
-    ),
-    whole(
-        ADMISSION,
-        "validatingadmissionpolicybindings",
-        "ValidatingAdmissionPolicyBinding",
-        POLICY,
-        Some("ValidatingAdmissionPolicy"),
-    ),
     whole(
         ADMISSION,
         "mutatingadmissionpolicies",
@@ -96,26 +79,6 @@ pub const ALL: &[Unenforced] = &[
         )
     },
     Unenforced {
-        applies: has_match_conditions,
-        ..whole(
-            ADMISSION,
-            "validatingwebhookconfigurations",
-            "matchConditions of a ValidatingWebhookConfiguration",
-            WEBHOOK,
-            None,
-        )
-    },
-    Unenforced {
-        applies: has_match_conditions,
-        ..whole(
-            ADMISSION,
-            "mutatingwebhookconfigurations",
-            "matchConditions of a MutatingWebhookConfiguration",
-            WEBHOOK,
-            None,
-        )
-    },
-    Unenforced {
         applies: |object| object.str_at(&["metadata", "name"]) != Some("kubernetes"),
         ..whole(
             "networking.k8s.io",
@@ -131,14 +94,6 @@ fn names_service(object: &Value) -> bool {
     object
         .at(&["spec", "service"])
         .is_some_and(|it| !it.is_null())
-}
-
-fn has_match_conditions(object: &Value) -> bool {
-    let webhooks = object.get("webhooks").and_then(Value::as_array);
-    webhooks.into_iter().flatten().any(|it| {
-        let conditions = it.get("matchConditions").and_then(Value::as_array);
-        conditions.is_some_and(|it| !it.is_empty())
-    })
 }
 
 /// What whoever writes this object is told.
@@ -191,9 +146,6 @@ mod tests {
         let local = json!({"spec": {"group": "apps", "version": "v1"}});
         let remote = json!({"spec": {"service": {"name": "metrics-server"}}});
         assert!(!names_service(&local) && names_service(&remote));
-        let plain = json!({"webhooks": [{"name": "a"}, {"name": "b", "matchConditions": []}]});
-        let conditions = json!({"webhooks": [{"name": "a"}, {"matchConditions": [{"name": "c"}]}]});
-        assert!(!has_match_conditions(&plain) && has_match_conditions(&conditions));
     }
 
     #[test]

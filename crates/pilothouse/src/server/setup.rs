@@ -166,7 +166,6 @@ pub(super) fn config(
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
             targets: indexes.targets.clone(),
-            conditions: None,
             metrics: counted,
         }),
         documents,

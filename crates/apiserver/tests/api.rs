@@ -16,6 +16,8 @@ mod events;
 mod field_validation;
 #[path = "api/fixture.rs"]
 mod fixture;
+#[path = "api/mutating_policies.rs"]
+mod mutating_policies;
 #[path = "api/openapi.rs"]
 mod openapi;
 #[path = "api/policies.rs"]

@@ -1,4 +1,8 @@
-//! Holds the map of ARCHITECTURE.md: who may use whom, who alone may know what, and that each dependency is explained.
+//! Holds the map of ARCHITECTURE.md: which crate may use which, which room of a crate may use which, who alone may know
+//! what, and that each dependency is explained.
+
+mod rooms;
+mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("yaml", &["json"]),
     ("meta", &["json"]),
-    ("schema", &["json", "meta"]),
+    ("schema", &["cel", "json", "meta"]),
     ("merge", &["json", "meta", "schema"]),
     ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta", "telemetry"]),
@@ -162,6 +166,7 @@ pub(crate) fn check() -> Outcome {
             problems.push(format!("{dependency} has no line in docs/dependencies.md"));
         }
     }
+    rooms::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())
     } else {

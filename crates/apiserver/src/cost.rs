@@ -23,3 +23,4 @@ mod crossing;
 mod custom;
 mod measure;
 mod shapes;
+mod validations;

@@ -16,11 +16,15 @@ mod events;
 mod field_validation;
 #[path = "api/fixture.rs"]
 mod fixture;
+#[path = "api/gateway_api.rs"]
+mod gateway_api;
 #[path = "api/mutating_policies.rs"]
 mod mutating_policies;
 #[path = "api/openapi.rs"]
 mod openapi;
 #[path = "api/policies.rs"]
 mod policies;
+#[path = "api/validation_rules.rs"]
+mod validation_rules;
 #[path = "api/watch_by_name.rs"]
 mod watch_by_name;

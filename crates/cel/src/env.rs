@@ -7,6 +7,8 @@ use crate::ast::Name;
 use crate::checker::{self, Checked};
 use crate::decls::{Function, Functions, Overload, libraries};
 use crate::parser::{self, Macros};
+use crate::schema::Schema;
+use crate::schema::escape::is_reserved;
 use crate::source::Issues;
 use crate::types::Type;
 use crate::validators;
@@ -17,6 +19,9 @@ pub struct Env {
     functions: Arc<Functions>,
     variables: Arc<HashMap<Name, Type>>,
     structs: Arc<HashMap<Name, Arc<StructType>>>,
+    /// Object types that a schema describes, by the name of their root. They are looked up when an expression uses them:
+    /// a large schema costs nothing for each expression.
+    described: Option<(Name, Arc<Schema>)>,
     container: Name,
     options: Options,
 }
@@ -42,6 +47,8 @@ pub(crate) struct Options {
     pub(crate) cross_type_comparisons: bool,
     /// Literals of durations, timestamps and regular expressions are looked at when an expression is compiled.
     pub(crate) validate_literals: bool,
+    /// Fields that are called like a keyword can be written as they are.
+    pub(crate) keyword_fields: bool,
     /// `Object` and `JSONPatch`, the types of mutations.
     pub(crate) mutation_types: bool,
     /// Which version of the extension for strings.
@@ -67,6 +74,7 @@ impl Default for Options {
             homogeneous_literals: false,
             cross_type_comparisons: false,
             validate_literals: false,
+            keyword_fields: true,
             mutation_types: false,
             strings: 0,
             list_costs: false,
@@ -118,6 +126,7 @@ impl Env {
             functions: Arc::new(functions),
             variables: Arc::default(),
             structs: Arc::default(),
+            described: None,
             container: Name::from(""),
             options: Options::default(),
         }
@@ -232,6 +241,22 @@ impl Env {
         self
     }
 
+    /// Declares the object types of a schema, named by their path below `root`. Gives the type of its values, if
+    /// expressions see them.
+    pub(crate) fn described(mut self, root: &str, schema: Arc<Schema>) -> Option<(Self, Type)> {
+        let of = schema.type_named(root)?;
+        self.described = Some((Name::from(root), schema));
+        Some((self, of))
+    }
+
+    fn described_object(&self, name: &str) -> Option<&Schema> {
+        let (root, schema) = self.described.as_ref()?;
+        let path = name.strip_prefix(&**root)?;
+        (path.is_empty() || path.starts_with('.'))
+            .then(|| schema.object_at(path))
+            .flatten()
+    }
+
     /// Declares one more field of an object type. In place, as long as no expression shares the environment.
     pub(crate) fn add_field(&mut self, structure: &str, field: &str, of: Type) {
         let structs = Arc::make_mut(&mut self.structs);
@@ -343,6 +368,7 @@ impl Env {
                 Type::Opaque(Name::from(name), Arc::from([]))
             }
             _ if self.structs.contains_key(name) => Type::structure(name),
+            _ if self.described_object(name).is_some() => Type::structure(name),
             _ if self.options.mutation_types && is_mutation_type(name) => Type::structure(name),
             _ => return None,
         })
@@ -356,6 +382,10 @@ impl Env {
     pub(crate) fn find_field(&self, structure: &str, field: &str) -> Option<Option<Type>> {
         if let Some(of) = self.structs.get(structure) {
             return Some(of.fields.get(field).cloned());
+        }
+        if let Some(of) = self.described_object(structure) {
+            let is_hidden = !self.options.keyword_fields && is_reserved(field);
+            return Some(of.field_named(structure, field).filter(|_| !is_hidden));
         }
         if self.options.mutation_types && is_mutation_type(structure) {
             return Some(mutation_field(structure, field));

@@ -3,7 +3,7 @@
 mod policy;
 mod variables;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::decls::libraries;
 use crate::env::{Env, Library};
@@ -59,6 +59,7 @@ fn at_version(minor: u32) -> Env {
             it.homogeneous_literals = true;
             it.kubernetes_costs = true;
             it.presence_cost = 0;
+            it.keyword_fields = minor >= 31;
         });
     if minor < 37 {
         env = env.with_declarations(libraries::KUBERNETES_LISTS);
@@ -116,17 +117,13 @@ pub fn with_mutation_types(env: Env) -> Env {
 
 /// Declares `self` and `oldSelf` with the type of a schema. Nothing if expressions do not see such data.
 pub fn schema_environment(env: Env, schema: &Schema, optional_old_self: bool) -> Option<Env> {
-    let (of, structs) = schema.types(SELF_TYPE)?;
+    let (env, of) = env.described(SELF_TYPE, Arc::new(schema.clone()))?;
     let old = if optional_old_self {
         Type::optional(of.clone())
     } else {
         of.clone()
     };
-    Some(
-        env.structures(structs)
-            .variable("self", of)
-            .variable("oldSelf", old),
-    )
+    Some(env.variable("self", of).variable("oldSelf", old))
 }
 
 /// The name of the type of `self`. Upstream puts a random number behind it.

@@ -27,10 +27,10 @@ pub struct Schema {
     nullable: bool,
     embedded: bool,
     preserve_unknown: bool,
-    /// The properties of an object; nothing if it has none.
+    /// The properties of an object by their names, in order; nothing if it has none.
     properties: Option<Vec<Property>>,
-    additional: Option<Box<Schema>>,
-    items: Option<Box<Schema>>,
+    additional: Option<Arc<Schema>>,
+    items: Option<Arc<Schema>>,
     list_kind: ListKind,
     list_keys: Vec<Arc<str>>,
     has_default: bool,
@@ -56,7 +56,7 @@ struct Property {
     /// Its name in expressions; nothing if it cannot be written there.
     escaped: Option<Arc<str>>,
     required: bool,
-    schema: Schema,
+    schema: Arc<Schema>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -119,23 +119,30 @@ impl Schema {
     }
 
     /// The schema of the elements of a list.
-    pub fn items(&self) -> Option<&Schema> {
-        self.items.as_deref()
+    pub fn items(&self) -> Option<&Arc<Schema>> {
+        self.items.as_ref()
     }
 
     /// The schema of the values of a map.
-    pub fn additional(&self) -> Option<&Schema> {
-        self.additional.as_deref()
+    pub fn additional(&self) -> Option<&Arc<Schema>> {
+        self.additional.as_ref()
     }
 
     /// The schema of a property by its name in the data.
-    pub fn property(&self, name: &str) -> Option<&Schema> {
-        let found = self
-            .properties
-            .as_ref()?
-            .iter()
-            .find(|it| &*it.name == name);
-        found.map(|it| &it.schema)
+    pub fn property(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.find_property(name).map(|it| &it.schema)
+    }
+
+    fn find_property(&self, name: &str) -> Option<&Property> {
+        let all = self.properties.as_ref()?;
+        let at = all.binary_search_by(|it| (*it.name).cmp(name)).ok()?;
+        Some(&all[at])
+    }
+
+    /// A property by its name in expressions.
+    fn find_escaped(&self, escaped: &str) -> Option<&Property> {
+        let found = self.find_property(&escape::unescape(escaped)?)?;
+        (found.escaped.as_deref() == Some(escaped)).then_some(found)
     }
 
     pub(crate) fn list_kind(&self) -> ListKind {
@@ -162,15 +169,53 @@ impl Schema {
                     if node.additional.is_some() {
                         return None;
                     }
-                    let properties = node.properties.as_ref()?;
-                    let found = properties
-                        .iter()
-                        .find(|it| it.escaped.as_deref() == Some(field))?;
-                    &found.schema
+                    &node.find_escaped(field)?.schema
                 }
             };
         }
         node.max_elements()
+    }
+
+    /// The type of the values; objects are named by their path below `name`, and described by [`Self::field_named`].
+    pub(crate) fn type_named(&self, name: &str) -> Option<Type> {
+        let visible = self.visible.as_ref()?;
+        Some(match (self.kind, &self.additional) {
+            (Kind::Array, _) => {
+                Type::list(self.items.as_ref()?.type_named(&format!("{name}.@idx"))?)
+            }
+            (Kind::Object, Some(it)) => {
+                Type::map(Type::String, it.type_named(&format!("{name}.@elem"))?)
+            }
+            (Kind::Object, None) => Type::structure(name),
+            _ => visible.cel.clone(),
+        })
+    }
+
+    /// The object that a path below this schema names.
+    pub(crate) fn object_at(&self, path: &str) -> Option<&Schema> {
+        let mut node = self;
+        for step in path.split('.').filter(|it| !it.is_empty()) {
+            node.visible.as_ref()?;
+            node = match step {
+                "@idx" => node.items.as_ref()?,
+                "@elem" => node.additional.as_ref()?,
+                field => &node.find_escaped(field)?.schema,
+            };
+        }
+        let is_object = node.kind == Kind::Object && node.additional.is_none();
+        (is_object && node.visible.is_some()).then_some(node)
+    }
+
+    /// The type of a field of an object that is named `name`.
+    pub(crate) fn field_named(&self, name: &str, field: &str) -> Option<Type> {
+        // A keyword can be written as it is.
+        let found = if escape::is_reserved(field) {
+            self.find_property(field)?
+        } else {
+            self.find_escaped(field)?
+        };
+        let escaped = found.escaped.as_ref()?;
+        found.schema.type_named(&format!("{name}.{escaped}"))
     }
 
     fn name(&self, name: &str, all: &mut Structs) -> Option<Type> {

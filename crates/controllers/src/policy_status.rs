@@ -58,7 +58,7 @@ async fn check(client: &Local, name: &str) -> Result<(), Status> {
         return Ok(());
     }
     let kinds = type_checking::kinds(&policy, |group, version, resource| {
-        let catalog = client.api().catalog.load();
+        let catalog = client.api().catalog().load();
         catalog.get(group, version, resource).map(|it| it.gvk())
     });
     let mut documents = HashMap::new();

@@ -114,7 +114,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let offered = socket.as_ref().is_some_and(|it| offer(it, &store));
     say.line(&format!(
         "stored and not enforced by this version: {}. There is no audit log, and data is not encrypted at rest",
-        unenforced::list(&server.api.settings).join(", ")
+        unenforced::list().join(", ")
     ));
     tell_of_unenforced(server.api.clone());
     next_steps(&arguments, &say, &server, &place, offered);

@@ -54,6 +54,7 @@ fn main() {
             ),
         ),
         ("cel_cases", file("", "shared/cases/cel")),
+        ("gateway_api", file("GATEWAY_API", "peers/gateway-api")),
         ("kustomize_cases", file("", "shared/cases/kustomize")),
         ("feature_cases", file("", "shared/cases/features")),
         ("feature_data", file("", "shared/data/feature-gates.json")),

@@ -1,23 +1,28 @@
 //! Structural schemas: what a `CustomResourceDefinition` says of its objects, as nodes like those of built-in types.
 
 mod check;
+mod check_defaults;
 mod default;
+mod definition;
 mod embedded;
 mod formats;
 mod lists;
 mod pattern;
+mod ratchet;
 mod rules;
 mod validate;
+mod validations;
 mod values;
 
 pub use check::check;
 pub use default::{default, drop_nulls, lacks_default};
+pub use definition::{SchemaOptions, check_definition, check_schema};
 pub use embedded::{coerce, validate_embedded};
 pub use formats::is_known_format;
 pub use lists::validate_lists;
 pub use pattern::Pattern;
-pub use rules::{check_rules, is_beyond_structural};
 pub use validate::{validate, validate_update};
+pub use validations::{Budget, KnownExpressions, LazyValidator, Outcome, Validator, rules_of};
 pub use values::{Properties, Values};
 
 use std::collections::HashSet;
@@ -62,8 +67,8 @@ pub struct Rules {
     /// `additionalProperties: false`
     pub closed: bool,
     pub items: Option<NodeId>,
-    /// `x-kubernetes-validations`, as they are written: CEL is not spoken here.
-    pub validations: Vec<Value>,
+    /// Of the root: the rules in CEL of the whole schema, if it has any.
+    pub validator: Option<Arc<LazyValidator>>,
 }
 
 /// The schema of `openAPIV3Schema`. It is taken as it is: [`check`] says whether it may be.
@@ -77,8 +82,17 @@ pub fn from_json_schema_props(schema: &Value) -> Result<Schema, Vec<field::Error
             "must be an object",
         )]);
     }
-    let mut builder = Builder { nodes: Vec::new() };
+    let mut builder = Builder {
+        nodes: Vec::new(),
+        has_validations: false,
+    };
     let root = builder.node(schema);
+    if builder.has_validations
+        && let Some(rules) = &mut builder.nodes[root.0 as usize].rules
+    {
+        let validator = LazyValidator::new(schema.clone());
+        Arc::make_mut(rules).validator = Some(Arc::new(validator));
+    }
     Ok(Schema {
         arena: Arc::new(Arena {
             nodes: builder.nodes,
@@ -89,6 +103,8 @@ pub fn from_json_schema_props(schema: &Value) -> Result<Schema, Vec<field::Error
 
 struct Builder {
     nodes: Vec<Node>,
+    /// Some schema has `x-kubernetes-validations`.
+    has_validations: bool,
 }
 
 impl Builder {
@@ -105,6 +121,7 @@ impl Builder {
 
     fn node(&mut self, schema: &Value) -> NodeId {
         let mut rules = rules(schema);
+        self.has_validations |= schema.get("x-kubernetes-validations").is_some();
         rules.all_of = self.all(schema, "allOf");
         rules.any_of = self.all(schema, "anyOf");
         rules.one_of = self.all(schema, "oneOf");
@@ -233,11 +250,6 @@ fn rules(schema: &Value) -> Rules {
             .cloned()
             .unwrap_or_default()
             .into(),
-        validations: (schema
-            .get("x-kubernetes-validations")
-            .and_then(Value::as_array))
-        .cloned()
-        .unwrap_or_default(),
         ..Rules::default()
     }
 }

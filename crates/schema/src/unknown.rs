@@ -68,6 +68,11 @@ pub fn prune(place: Place<'_>, value: &mut Value) {
     prune_value(place, value, true, false);
 }
 
+/// The same for a part of an object, which keeps only what the schema names.
+pub(crate) fn prune_part(place: Place<'_>, value: &mut Value, is_object: bool) {
+    prune_value(place, value, is_object, false);
+}
+
 enum Below<'a> {
     Known(Place<'a>),
     /// Kept as it is.

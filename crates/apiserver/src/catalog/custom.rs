@@ -1,4 +1,4 @@
-//! Custom resources: rows made of `CustomResourceDefinitions`.
+//! Custom resources: rows of the catalog, made from `CustomResourceDefinitions`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -105,12 +105,14 @@ impl Custom {
     }
 }
 
-/// The rows of a definition: one for each served version, if it is established.
+/// The rows of a definition: one for each served version, if it is established. Its schemas are made unless they are
+/// there already.
 pub(crate) fn resources(
     definition: &Value,
     webhook: Option<&Webhook>,
     since: Revision,
     life: &Life,
+    schemas: Option<Arc<Schemas>>,
 ) -> Vec<Arc<Resource>> {
     let text = |path: &[&str]| definition.str_at(path).unwrap_or_default();
     if !is_true(definition, "Established") || !is_true(definition, "NamesAccepted") {
@@ -134,7 +136,7 @@ pub(crate) fn resources(
         webhook,
         since,
         life,
-        schemas: schemas(versions),
+        schemas: schemas.unwrap_or_else(|| self::schemas(versions)),
     };
     let served = versions
         .iter()

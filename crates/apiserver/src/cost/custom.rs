@@ -99,7 +99,10 @@ fn definitions() {
         };
         let path = Path::new("schema");
         step("check", &|it| drop(structural::check(&path, it)));
-        step("rules", &|it| drop(structural::check_rules(&path, it)));
+        let options = structural::SchemaOptions::default();
+        step("rules", &|it| {
+            drop(structural::check_schema(&path, it, &options));
+        });
         step("compile", &|it| {
             let schema = structural::from_json_schema_props(it);
             drop(schema.map(|it| schema::with_object_meta(&it)));

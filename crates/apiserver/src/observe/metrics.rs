@@ -1,11 +1,11 @@
-//! What the server counts, by Kubernetes' own names: alerts and dashboards made for kube-apiserver read it unchanged.
+//! Metrics by the names of kube-apiserver: alerts and dashboards made for it work unchanged.
 
 mod access;
 mod body;
 mod decisions;
 mod features;
+mod health;
 mod objects;
-mod observed;
 mod queues;
 mod requests;
 mod storage;
@@ -20,14 +20,13 @@ use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_pro
 
 pub(crate) use access::{Access, Authenticated};
 pub use decisions::Decisions;
-pub use observed::follow;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::Tally;
 
 use crate::catalog::Catalog;
 use crate::instruments::inflight::Inflight;
+use health::Health;
 use objects::Objects;
-use observed::Health;
 use queues::Name;
 use requests::Requests;
 use storage::Storage;
@@ -110,6 +109,6 @@ impl Metrics {
 }
 
 /// An instrument that only we have.
-const fn own(name: &'static str, help: &'static str) -> Desc {
+pub(crate) const fn own_metric(name: &'static str, help: &'static str) -> Desc {
     Desc::new(name, Unmarked, help)
 }

@@ -1,4 +1,4 @@
-//! What gathers beside the answer to a request, whether that is what it asked for or a refusal.
+//! Warnings, and the time that webhooks took: collected while a request is served, whatever becomes of it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// What is said to the client, in the order it was said: a write that is tried again may repeat itself, each is told
 /// once. And how long others were waited for.
 #[derive(Debug, Default)]
-pub struct Warnings {
+pub(crate) struct Warnings {
     said: Mutex<Said>,
     /// What admission says to the audit log, by key.
     annotations: Mutex<BTreeMap<String, String>>,
@@ -55,7 +55,8 @@ impl Warnings {
     }
 
     /// The annotations of the request's audit event.
-    pub fn annotations(&self) -> BTreeMap<String, String> {
+    #[expect(dead_code, reason = "for the audit log, which is not written yet")]
+    pub(crate) fn annotations(&self) -> BTreeMap<String, String> {
         let all = self.annotations.lock();
         all.unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! What admission asks about kinds.
+//! What admission asks about kinds: the equivalents of a resource, and conversion between them.
 
 use admission::{ApplyError, BoxFuture};
 use json::Value;

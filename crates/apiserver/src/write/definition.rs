@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use json::{Object, Text, Value, json};
-use meta::field::{Error, Path};
-use schema::structural;
+use meta::field::Error;
 
 use crate::catalog::custom::is_true;
 use crate::runtime::clock;
@@ -137,143 +136,6 @@ pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error>
     Some(Error::invalid(path, shown.clone(), why))
 }
 
-/// What is wrong with the schemas. Rules in CEL are not understood yet: a definition that has them is refused, or if the
-/// server was told so, taken with a warning.
-pub(crate) fn validate(api: &Api, definition: &Value) -> (Vec<Error>, Vec<String>) {
-    let versions = definition.at(&["spec", "versions"]);
-    let versions = versions.and_then(Value::as_array).map_or(&[][..], |it| it);
-    let schema = |version: &'_ Value| version.at(&["schema", "openAPIV3Schema"]).cloned();
-    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    // A schema that all versions share is upstream's `spec.validation`.
-    let same = versions
-        .windows(2)
-        .all(|it| schema(&it[0]) == schema(&it[1]));
-    let judged = if same {
-        versions.len().min(1)
-    } else {
-        versions.len()
-    };
-    let (shared, path) = (
-        Path::of(&["spec", "validation"]),
-        Path::of(&["spec", "versions"]),
-    );
-    for (index, version) in versions[..judged].iter().enumerate() {
-        let Some(schema) = version.at(&["schema", "openAPIV3Schema"]) else {
-            continue;
-        };
-        let version_path = path.index(index);
-        let version_path = version_path.child("schema");
-        let path = if same { &shared } else { &version_path };
-        let path = path.child("openAPIV3Schema");
-        if !structural::is_beyond_structural(schema) {
-            errors.extend(structural::check(&path, schema));
-        }
-        errors.extend(structural::check_rules(&path, schema));
-        let at = if same {
-            "spec.selectableFields".to_owned()
-        } else {
-            format!("spec.versions[{index}].selectableFields")
-        };
-        selectable_fields(&at, version, schema, &mut errors);
-        if !has_rules(schema) {
-            continue;
-        }
-        let text =
-            "validation rules in CEL (x-kubernetes-validations) are not enforced by this server";
-        if api.settings.accept_unchecked_rules {
-            warnings.push(format!("{path}: {text}"));
-        } else {
-            let text = format!(
-                "{text}; start it with --accept-unchecked-cel-rules to take them unchecked"
-            );
-            errors.push(Error::forbidden(path, text));
-        }
-    }
-    (errors, warnings)
-}
-
-/// As many as upstream takes.
-const MOST_SELECTABLE: usize = 8;
-
-/// Fields to select by must be there, and be one value each.
-fn selectable_fields(at: &str, version: &Value, schema: &Value, errors: &mut Vec<Error>) {
-    let all = version.get("selectableFields").and_then(Value::as_array);
-    let mut seen = HashSet::new();
-    for (index, it) in all.into_iter().flatten().enumerate() {
-        let path = it.str_at(&["jsonPath"]).unwrap_or_default();
-        let at = format!("{at}[{index}].jsonPath");
-        if path.is_empty() {
-            errors.push(Error::required(at, ""));
-            continue;
-        }
-        let mut invalid = |why: &str| errors.push(Error::invalid(&at, path, why));
-        let found = match field_at(schema, path) {
-            Ok(found) => found,
-            Err(why) => {
-                invalid(&format!("is an invalid path: {why}"));
-                continue;
-            }
-        };
-        if path.split('.').nth(1) == Some("metadata") {
-            invalid("must not point to fields in metadata");
-        }
-        let kind = found.str_at(&["type"]).unwrap_or_default();
-        if !matches!(kind, "string" | "boolean" | "integer") {
-            invalid(
-                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
-            );
-        }
-        if !seen.insert(path) {
-            errors.push(Error::duplicate(at, path));
-        }
-    }
-    if seen.len() > MOST_SELECTABLE {
-        errors.push(Error::too_many(at, Some(seen.len()), MOST_SELECTABLE));
-    }
-}
-
-/// The schema at a path like `.spec.color`.
-fn field_at<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, String> {
-    let Some(rest) = path.strip_prefix('.') else {
-        if path.starts_with('[') {
-            return Err("array notation is not allowed".to_owned());
-        }
-        let end = path.find(['.', '[', ']']).unwrap_or(path.len());
-        return Err(format!("expected [ or . but got: {}", &path[..end]));
-    };
-    let mut found = schema;
-    for part in rest.split('.') {
-        if part.is_empty() {
-            return Err("unexpected end of JSON path".to_owned());
-        }
-        let (name, more) = part.split_at(part.find('[').unwrap_or(part.len()));
-        let next = found.at(&["properties", name]);
-        let next = next.or_else(|| found.get("additionalProperties"));
-        found = next.ok_or("does not refer to a valid field")?;
-        if !more.is_empty() {
-            return Err("array notation is not allowed".to_owned());
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a schema has rules anywhere. The parser bounds how deep it is.
-/// Whether any of its schemas has rules in CEL.
-pub(crate) fn has_any_rules(definition: &Value) -> bool {
-    definition.at(&["spec", "versions"]).is_some_and(has_rules)
-}
-
-fn has_rules(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => fields.iter().any(|(key, value)| {
-            *key == "x-kubernetes-validations" && value.as_array().is_some_and(|it| !it.is_empty())
-                || has_rules(value)
-        }),
-        Value::Array(items) => items.iter().any(has_rules),
-        _ => false,
-    }
-}
-
 /// The names that it gets, and the last of those that another resource of the group has already: each name is looked
 /// at by itself, as upstream does.
 fn names(api: &Api, definition: &Value) -> (Object, Option<(&'static str, String)>) {
@@ -340,7 +202,7 @@ impl Used {
     fn of(api: &Api, definition: &Value) -> Self {
         let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
         let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
-        let catalog = api.catalog.load();
+        let catalog = api.catalog().load();
         let mut used = Self::default();
         let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
         for other in versions.iter().flat_map(|version| &version.resources) {

@@ -1,5 +1,5 @@
-//! Nobody grants what they do not hold: roles and bindings are looked at before they are written, and so are parts of
-//! objects that not all who may write the object may change.
+//! Escalation checks: a user cannot grant permissions that they do not have, by a role or by a binding, nor change parts of
+//! objects that need a permission of their own.
 
 mod claims;
 
@@ -37,21 +37,21 @@ pub(crate) async fn check(
     let refusal = match &*resource.plural {
         plural @ ("roles" | "clusterroles") => {
             let asked = rbac::escalate_attributes(user, plural, namespace, name);
-            if api.authorizer.authorize(asked).await.allowed() {
+            if api.authorizer().authorize(asked).await.allowed() {
                 return Ok(());
             }
-            rbac::refuse_role_escalation(&api.rbac, user, namespace, object, live)
+            rbac::refuse_role_escalation(api.rbac(), user, namespace, object, live)
         }
         "rolebindings" | "clusterrolebindings" => {
             let role = RoleRef::of(object);
             let asked = rbac::bind_attributes(user, &role, namespace);
             if let Some(asked) = asked
-                && api.authorizer.authorize(asked).await.allowed()
+                && api.authorizer().authorize(asked).await.allowed()
             {
                 return Ok(());
             }
-            match api.rbac.rules_of(&role, namespace) {
-                Ok(rules) => rbac::refuse_escalation(&api.rbac, user, namespace, &rules),
+            match api.rbac().rules_of(&role, namespace) {
+                Ok(rules) => rbac::refuse_escalation(api.rbac(), user, namespace, &rules),
                 // Who may not bind whatever it is must name a role that is there. Upstream says it of the binding.
                 Err(_) => return Err(Status::not_found(&resource.group_resource(), &role.name)),
             }

@@ -1,4 +1,4 @@
-//! Who owns which field: the bridge to `merge`.
+//! Managed fields: the bridge to the crate `merge`.
 
 use std::cell::OnceCell;
 
@@ -95,7 +95,7 @@ struct Served<'a> {
 impl<'a> Served<'a> {
     fn new(write: &'a Write<'_>) -> Self {
         let resource = &*write.ask.resource;
-        let catalog = write.api.catalog.load();
+        let catalog = write.api.catalog().load();
         let versions = catalog
             .group(&resource.group)
             .map_or(&[][..], |it| &it.versions);

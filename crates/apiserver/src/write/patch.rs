@@ -12,15 +12,15 @@ use meta::Status;
 use telemetry::trace;
 
 use crate::catalog::object;
-use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
-use crate::request::decode::{self, Expected, Validation};
-use crate::request::respond;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::{self, Expected, Validation};
+use crate::handler::respond;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::managed;
+use crate::write::options;
+use crate::write::verbs;
 use crate::write::{Change, Changed, Write};
 pub(crate) use document::Document;
 
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(ask: &Ask<'_>) -> Result<Self, Status> {
+    pub(crate) fn of(ask: &RequestContext<'_>) -> Result<Self, Status> {
         let header = respond::text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
         let media = header.split(';').next().unwrap_or_default().trim();
         let custom = ask.resource.custom.is_some();
@@ -59,12 +59,12 @@ impl Kind {
 
 pub(crate) async fn patch(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = verbs::write_options(ask, "PatchOptions")?;
+    let options = options::from_query(ask, "PatchOptions")?;
     let validation = Validation::of(ask);
-    let bytes = traced::body(api, ask, body).await?;
+    let bytes = crate::write::body::read(api, ask, body).await?;
     trace::event("Recorded the audit event");
     let write = Write::new(api, ask, options);
     let mut change = Patch {
@@ -80,7 +80,7 @@ pub(crate) async fn patch(
 }
 
 struct Patch<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     write: &'a Write<'a>,
     body: Document,
     validation: Validation,

@@ -1,5 +1,5 @@
-//! What kinds have in common and where they differ: the bridge to `resources` for built-in kinds, and to their
-//! definition for custom ones.
+//! Strategies of kinds: preparation and validation, by the crate `resources` for built-in kinds and by their definition for
+//! custom ones.
 
 use auth::pki::CertificateRequest;
 use base64::Engine as _;
@@ -10,11 +10,14 @@ use meta::Status;
 use meta::options::DeleteOptions;
 use resources::prepare::{GarbageCollection, ResetFields};
 use resources::{prepare, validate};
+use schema::Schema;
+use schema::structural::{Budget, Outcome, rules_of};
 
 use crate::catalog::Resource;
 use crate::catalog::object;
 use crate::catalog::structural;
 use crate::runtime::clock;
+use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
 use crate::write::Write;
 use crate::write::definition;
@@ -130,27 +133,56 @@ fn context<'a>(
     }
 }
 
-pub(crate) fn validate_create(write: &Write<'_>, object: &Value) -> Result<Vec<String>, Status> {
+/// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
+/// that take more, and to compile rules, the request leaves the worker thread.
+pub(crate) async fn rules(
+    write: &Write<'_>,
+    object: &Value,
+    live: Option<&Value>,
+) -> Result<Option<Outcome>, Status> {
+    let custom = write.ask.resource.custom.as_ref();
+    let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
+    let rules = place.and_then(|it| Some((it, rules_of(it)?)));
+    let Some((place, rules)) = rules else {
+        return Ok(None);
+    };
+    if rules.is_compiled() {
+        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
+        if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
+            return Ok(outcome);
+        }
+    }
+    write.ask.heavy(HEAVY).await?;
+    Ok(rules.evaluate(place, object, live, Budget::default()))
+}
+
+pub(crate) fn validate_create(
+    write: &Write<'_>,
+    object: &Value,
+    rules: Option<Outcome>,
+) -> Result<Vec<String>, Status> {
     let resource = &write.ask.resource;
     let mut errors = match &resource.custom {
         Some(custom) => structural::validate(resource, custom, object, None),
         None => validate::create(&resource.group, &resource.version, &resource.kind, object),
     };
+    if let Some(rules) = rules {
+        rules.add_to(&mut errors);
+    }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
-    let mut warnings = definitions(write, object, &mut errors);
+    definitions(write, object, None, &mut errors);
     refuse(resource, object, &errors)?;
-    if resource.custom.is_some() {
-        warnings.extend(structural::finalizer_warnings(object, None));
-    }
-    Ok(warnings)
+    let custom = resource.custom.as_ref();
+    Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
     write: &Write<'_>,
     object: &Value,
     live: &Value,
+    rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
     let resource = &write.ask.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
@@ -161,18 +193,22 @@ pub(crate) fn validate_update(
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
+    if let Some(rules) = rules {
+        // A refusal has them as well.
+        write.ask.warnings.add(rules.add_to(&mut errors));
+    }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
-    let mut warnings = definitions(write, object, &mut errors);
+    definitions(write, object, Some(live), &mut errors);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
         errors.extend(definition::validate_bundle(object, live));
     }
     refuse(resource, object, &errors)?;
-    if resource.custom.is_some() {
-        warnings.extend(structural::finalizer_warnings(object, Some(live)));
-    }
-    Ok(warnings)
+    let custom = resource.custom.as_ref();
+    Ok(custom.map_or(Vec::new(), |_| {
+        structural::finalizer_warnings(object, Some(live))
+    }))
 }
 
 const CERTIFICATES: &str = "certificates.k8s.io";
@@ -206,17 +242,15 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 fn definitions(
     write: &Write<'_>,
     object: &Value,
+    live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
-) -> Vec<String> {
+) {
     let resource = &write.ask.resource;
-    if !resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        || !subresource(write).is_empty()
+    if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
+        && subresource(write).is_empty()
     {
-        return Vec::new();
+        errors.extend(schema::structural::check_definition(object, live));
     }
-    let (more, warnings) = definition::validate(write.api, object);
-    errors.extend(more);
-    warnings
 }
 
 fn refuse(

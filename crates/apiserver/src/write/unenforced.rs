@@ -1,5 +1,5 @@
-//! What is stored and not acted on: the one table. Whoever writes such an object is warned, `serve` lists them at its start,
-//! and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
+//! Kinds that are stored and not enforced: the one table. A client that writes such an object is warned, `serve` lists the
+//! kinds at its start, and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
 //!
 //! **Nothing fails open in silence.** A row goes when its kind is enforced.
 
@@ -7,7 +7,7 @@ use json::Value;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::state::{Api, Settings};
+use crate::state::Api;
 
 /// A kind, or some objects of it.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,6 @@ pub struct Unenforced {
     pub plugin: Option<&'static str>,
     /// Whether this object is meant.
     applies: fn(&Value) -> bool,
-    /// Whether such objects are accepted at all.
-    accepted: fn(&Settings) -> bool,
 }
 
 const fn whole(
@@ -40,7 +38,6 @@ const fn whole(
         effect,
         plugin,
         applies: |_| true,
-        accepted: |_| true,
     }
 }
 
@@ -73,18 +70,6 @@ pub const ALL: &[Unenforced] = &[
             None,
         )
     },
-    Unenforced {
-        applies: crate::write::definition::has_any_rules,
-        accepted: |settings| settings.accept_unchecked_rules,
-        ..whole(
-            "apiextensions.k8s.io",
-            "customresourcedefinitions",
-            "CEL rules of a CustomResourceDefinition",
-            // Each schema with rules has a warning of its own, with its path.
-            "",
-            None,
-        )
-    },
 ];
 
 fn names_service(object: &Value) -> bool {
@@ -95,21 +80,18 @@ fn names_service(object: &Value) -> bool {
 
 /// What whoever writes this object is told.
 pub(crate) fn warning(resource: &Resource, object: &Value) -> Option<String> {
-    let row = ALL
-        .iter()
-        .find(|it| resource.is(it.group, it.resource) && !it.effect.is_empty())?;
+    let row = ALL.iter().find(|it| resource.is(it.group, it.resource))?;
     (row.applies)(object).then(|| row.effect.to_owned())
 }
 
 /// What this server does not enforce, in the words of a list.
-pub fn list(settings: &Settings) -> Vec<&'static str> {
-    let accepted = ALL.iter().filter(|it| (it.accepted)(settings));
-    accepted.map(|it| it.what).collect()
+pub fn list() -> Vec<&'static str> {
+    ALL.iter().map(|it| it.what).collect()
 }
 
 /// Such objects that are there already, for example in the etcd of another server: what they are, and how many.
 pub fn stored(api: &Api) -> Vec<(&'static str, usize)> {
-    let snapshot = api.store.latest();
+    let snapshot = api.store().latest();
     let counted = ALL.iter().filter_map(|row| {
         let resource = api.preferred(row.group, row.resource)?;
         let all = snapshot.range(resource.prefix.as_bytes());

@@ -1,5 +1,6 @@
 //! Schemas from JSON, and what expressions see of them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use json::Value;
@@ -30,7 +31,7 @@ impl Schema {
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         let flag = |key: &str| schema.get(key).and_then(Value::as_bool) == Some(true);
         let number = |key: &str| schema.get(key).and_then(Value::as_i64);
-        let required: Vec<&str> = schema
+        let required: HashSet<&str> = schema
             .get("required")
             .and_then(Value::as_array)
             .map(|it| it.iter().filter_map(Value::as_str).collect())
@@ -43,8 +44,8 @@ impl Schema {
                     .map(|(name, it)| Property {
                         name: Arc::from(&**name),
                         escaped: escape::escape(name).map(|it| Arc::from(&*it)),
-                        required: required.contains(&&**name),
-                        schema: Self::read(it),
+                        required: required.contains(&**name),
+                        schema: Arc::new(Self::read(it)),
                     })
                     .collect()
             });
@@ -76,8 +77,8 @@ impl Schema {
             embedded: flag("x-kubernetes-embedded-resource"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
             properties,
-            additional: below("additionalProperties").map(|it| Box::new(Self::read(it))),
-            items: below("items").map(|it| Box::new(Self::read(it))),
+            additional: below("additionalProperties").map(|it| Arc::new(Self::read(it))),
+            items: below("items").map(|it| Arc::new(Self::read(it))),
             list_kind: match text("x-kubernetes-list-type") {
                 Some("set") => ListKind::Set,
                 Some("map") => ListKind::Map,
@@ -112,7 +113,7 @@ impl Schema {
             name: Arc::from(name),
             escaped: Some(Arc::from(name)),
             required: false,
-            schema,
+            schema: Arc::new(schema),
         };
         let mut properties = self.properties.take().unwrap_or_default();
         let is_complete = |name: &str, kind: Kind| {
@@ -120,19 +121,21 @@ impl Schema {
                 .iter()
                 .any(|it: &Property| &*it.name == name && it.schema.kind == kind)
         };
+        // Properties are not in order yet.
+        let find = |schema: &Schema, name: &str| {
+            let mut all = schema.properties.iter().flatten();
+            all.find(|it| &*it.name == name).map(|it| it.schema.clone())
+        };
+        let is_text = |schema: &Schema, name: &str| {
+            find(schema, name).is_some_and(|it| it.kind == Kind::String)
+        };
         if is_complete("kind", Kind::String)
             && is_complete("apiVersion", Kind::String)
             && properties.iter().any(|it| {
                 &*it.name == "metadata"
                     && it.schema.kind == Kind::Object
-                    && it
-                        .schema
-                        .property("name")
-                        .is_some_and(|it| it.kind == Kind::String)
-                    && it
-                        .schema
-                        .property("generateName")
-                        .is_some_and(|it| it.kind == Kind::String)
+                    && is_text(&it.schema, "name")
+                    && is_text(&it.schema, "generateName")
             })
         {
             self.properties = Some(properties);
@@ -141,7 +144,7 @@ impl Schema {
         let bound = |name: &str, max: i64| {
             let metadata = properties.iter().find(|it| &*it.name == "metadata");
             let own = metadata
-                .and_then(|it| it.schema.property(name))
+                .and_then(|it| find(&it.schema, name))
                 .and_then(|it| it.max_length);
             bounded.then(|| own.map_or(max, |it| it.min(max)))
         };
@@ -177,13 +180,15 @@ impl Schema {
         if is_root && self.kind != Kind::IntOrString {
             self.as_resource(bounded);
         }
-        for it in self.properties.iter_mut().flatten() {
-            let is_root = it.schema.embedded;
-            it.schema.show(is_root, bounded);
+        if let Some(all) = &mut self.properties {
+            all.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        for it in self.items.iter_mut().chain(self.additional.iter_mut()) {
+        let below = self.properties.iter_mut().flatten();
+        let below = below.map(|it| &mut it.schema);
+        for it in below.chain(&mut self.items).chain(&mut self.additional) {
             let is_root = it.embedded;
-            it.show(is_root, bounded);
+            // Nobody else has it yet: nothing is copied.
+            Arc::make_mut(it).show(is_root, bounded);
         }
         self.visible = self.seen();
     }

@@ -91,14 +91,13 @@ impl Schema {
         object: &'a Object,
         name: &str,
     ) -> Option<Result<Value<'a>, Error>> {
-        if let Some(properties) = &self.properties {
+        if self.properties.is_some() {
             let name: Cow<str> = escape::unescape(name)?;
             let value = object.get(&name)?;
             if value.is_null() {
                 return None;
             }
-            let property = properties.iter().find(|it| *it.name == *name)?;
-            return Some(property.schema.value_of(value));
+            return Some(self.property(&name)?.value_of(value));
         }
         let schema = self.additional.as_deref()?;
         object.get(name).map(|it| schema.value_of(it))
@@ -106,13 +105,13 @@ impl Schema {
 
     /// How a key is called in expressions; nothing if they do not see it.
     pub(crate) fn key_of<'a>(&self, key: &'a str) -> Option<Value<'a>> {
-        let Some(properties) = &self.properties else {
+        if self.properties.is_none() {
             return self
                 .additional
                 .as_ref()
                 .map(|_| Value::String(Str::Borrowed(key)));
-        };
-        let property = properties.iter().find(|it| &*it.name == key)?;
+        }
+        let property = self.find_property(key)?;
         Some(match &property.escaped {
             Some(escaped) if **escaped != *key => Value::String(Str::Shared(escaped.clone())),
             _ => Value::String(Str::Borrowed(key)),
@@ -128,7 +127,7 @@ impl Schema {
     ) -> Result<bool, Error> {
         for (key, value) in object.iter() {
             let is_known = match &self.properties {
-                Some(all) => all.iter().any(|it| *it.name == **key),
+                Some(_) => self.find_property(key).is_some(),
                 None => self.additional.is_some(),
             };
             if is_known {

@@ -34,9 +34,6 @@ pub(crate) struct Api {
         allow_hyphen_values = true
     )]
     controllers: Vec<String>,
-    /// Take custom resource definitions with rules in CEL, which nobody checks yet
-    #[arg(long)]
-    accept_unchecked_cel_rules: bool,
 }
 
 impl Api {
@@ -66,7 +63,6 @@ impl Api {
         let settings = &mut options.settings;
         settings.services.network = self.service_cluster_ip_range;
         settings.services.ports = self.service_node_port_range;
-        settings.accept_unchecked_rules = self.accept_unchecked_cel_rules;
         Ok(())
     }
 }

@@ -120,3 +120,89 @@ async fn judges_definitions() {
         ],
     );
 }
+
+const ROUTES: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: routes.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: routes, singular: route, kind: Route}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            x-kubernetes-validations:
+            - rule: self.hosts.all(it, it.endsWith(self.domain))
+              message: hosts must be within the domain
+            - rule: self.domain == oldSelf.domain
+              message: the domain cannot change
+              fieldPath: .domain
+            properties:
+              domain: {type: string, maxLength: 63}
+              hosts: {type: array, maxItems: 10, items: {type: string, maxLength: 63}}
+              weight: {type: integer}
+";
+
+const ROUTE: &str = "apiVersion: example.com/v1
+kind: Route
+metadata: {name: r}
+spec: {domain: example.com, hosts: [a.example.com], weight: 100}
+";
+
+/// A definition with rules: an object that breaks them, one that breaks a stricter rule by standing still, and a change
+/// that a rule forbids.
+#[testkit::requires(kubectl)]
+#[tokio::test]
+async fn rules_in_cel() {
+    let server = Server::start().await;
+    let create = |manifest: &str| server.kubectl_with(&["create", "-f", "-"], manifest);
+    let unbounded = ROUTES
+        .replace(", maxItems: 10", "")
+        .replace(", maxLength: 63", "");
+    says(
+        &create(&unbounded).err(),
+        &[
+            "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)",
+        ],
+    );
+    says(
+        &create(&ROUTES.replace("self.hosts.all", "self.host.all")).err(),
+        &["ERROR: <input>:1:5: undefined field 'host'"],
+    );
+    create(ROUTES).ok();
+    server.ok("wait crd/routes.example.com --for=condition=Established --timeout=10s");
+    assert_eq!(
+        create(&ROUTE.replace("a.example.com", "a.example.org")).err(),
+        "The Route \"r\" is invalid: spec: Invalid value: hosts must be within the domain\n"
+    );
+    create(ROUTE).ok();
+    assert_eq!(
+        server.err("patch route r --type=merge -p {\"spec\":{\"domain\":\"com\"}}"),
+        "The Route \"r\" is invalid: spec.domain: Invalid value: the domain cannot change\n"
+    );
+
+    let stricter = ROUTES.replace(
+        "weight: {type: integer}",
+        "weight: {type: integer, x-kubernetes-validations: [{rule: self <= 10}]}",
+    );
+    server.kubectl_with(&["replace", "-f", "-"], &stricter).ok();
+    let patch = "patch route r --type=merge -p {\"spec\":{\"hosts\":[\"b.example.com\"]}}";
+    let warning = "Warning: spec.weight: Invalid value: 100: failed rule: self <= 10";
+    server.until(patch, |answer| answer.stderr.contains(warning));
+    assert_eq!(
+        server.ok("get route r -o jsonpath={.spec.hosts}"),
+        "[\"b.example.com\"]"
+    );
+    assert_eq!(
+        server.err("patch route r --type=merge -p {\"spec\":{\"weight\":50}}"),
+        "The Route \"r\" is invalid: spec.weight: Invalid value: 50: failed rule: self <= 10\n"
+    );
+    server.ok("patch route r --type=merge -p {\"spec\":{\"weight\":5}}");
+}

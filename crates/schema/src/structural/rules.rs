@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use json::{Object, Value};
 use meta::field::{Error, ErrorList, Path};
 
-use super::{flag, from_json_schema_props, validate};
-use crate::{Place, prune};
+use super::definition::SchemaOptions;
+use super::flag;
+use super::validations::{Author, Child, Context, check_texts};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const LIST_TYPE: &str = "x-kubernetes-list-type";
@@ -25,25 +26,32 @@ const UNSUPPORTED: [&str; 6] = [
     "$ref",
 ];
 
-/// What is wrong with the schema of a definition, beside that it is not structural.
-pub fn check_rules(path: &Path<'_>, schema: &Value) -> Vec<Error> {
-    let mut errors = ErrorList::default();
-    if flag(schema, "nullable") {
-        let text = "nullable cannot be true at the root";
-        errors.push_with(|| Error::forbidden(path.child("nullable"), text));
-    }
+/// What is wrong with the schema of a definition, beside that it is not structural. Rules in CEL are looked at if there is
+/// a context for them, and nothing else is wrong where they are.
+pub(super) fn check_rules(
+    path: &Path<'_>,
+    schema: &Value,
+    options: &SchemaOptions<'_>,
+    context: Option<&Context>,
+) -> ErrorList {
+    let mut checker = Checker {
+        options,
+        errors: ErrorList::default(),
+        author: Author::new(options.environments(), options.is_unchanged),
+    };
     let top = Inside {
         is_root: true,
+        no_defaults: (!options.allow_defaults).then(String::new),
         ..Inside::default()
     };
-    if let Ok(compiled) = from_json_schema_props(schema) {
-        level(path, schema, compiled.place(), &top, &mut errors);
-    }
-    errors.into_vec()
+    checker.level(path, schema, &top, context);
+    let mut errors = checker.errors;
+    errors.append(checker.author.finish(path));
+    errors
 }
 
 /// Whether a schema uses what no structural schema can: then it is not asked whether it is one.
-pub fn is_beyond_structural(schema: &Value) -> bool {
+pub(super) fn is_beyond_structural(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
             UNSUPPORTED.iter().any(|it| is_set(schema, it))
@@ -65,197 +73,198 @@ pub fn is_beyond_structural(schema: &Value) -> bool {
 
 /// Where in the object a schema is.
 #[derive(Clone, Default)]
-struct Inside {
+struct Inside<'p> {
     is_root: bool,
     is_metadata: bool,
+    /// Why there are none, if there are none.
     no_defaults: Option<String>,
+    /// The first schema above this one whose values cannot be told from each other.
+    uncorrelatable: Option<&'p Path<'p>>,
 }
 
-/// A schema as it is written, and compiled: the whole is compiled once, not each part that has a default.
-fn level(
-    path: &Path<'_>,
-    schema: &Value,
-    place: Place<'_>,
-    inside: &Inside,
-    errors: &mut ErrorList,
-) {
-    let Some(rules) = &place.node().rules else {
-        return;
-    };
-    fields(path, schema, place, inside, errors);
-    if flag(schema, "uniqueItems") {
-        let text =
-            "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        errors.push_with(|| Error::forbidden(path.child("uniqueItems"), text));
-    }
-    let here = Inside {
-        is_root: false,
-        ..inside.clone()
-    };
-    if let Some(additional) = schema.get("additionalProperties") {
-        let path = path.child("additionalProperties");
-        let any = additional.is_null() || *additional == Value::Bool(true);
-        if !any && object(schema, "properties").next().is_some() {
-            let text = "additionalProperties and properties are mutual exclusive";
-            errors.push_with(|| Error::forbidden(path, text));
+struct Checker<'a> {
+    options: &'a SchemaOptions<'a>,
+    errors: ErrorList,
+    author: Author<'a>,
+}
+
+impl Checker<'_> {
+    fn level(
+        &mut self,
+        path: &Path<'_>,
+        schema: &Value,
+        inside: &Inside<'_>,
+        context: Option<&Context>,
+    ) {
+        let before = self.errors.found();
+        self.fields(path, schema, inside);
+        if flag(schema, "uniqueItems") {
+            let text =
+                "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+            (self.errors).push_with(|| Error::forbidden(path.child("uniqueItems"), text));
         }
-        let mut here = here.clone();
-        if here.is_metadata {
-            let text = "inside additionalProperties applying to object metadata";
-            here.no_defaults = Some(text.to_owned());
-        }
-        if let Some(id) = rules.additional {
-            level(&path, additional, place.at(id), &here, errors);
+        self.below(path, schema, inside, context);
+        self.declared(path, schema);
+        check_texts(path, schema, &mut self.errors);
+        if let Some(context) = context
+            && has_rules(schema)
+            && self.errors.found() == before
+        {
+            (self.author).check(path, schema, context, inside.uncorrelatable);
         }
     }
-    let resource = inside.is_root || flag(schema, EMBEDDED);
-    for ((name, property), (_, id)) in object(schema, "properties").zip(&rules.properties) {
-        let mut here = here.clone();
-        if resource && matches!(name, "metadata" | "kind" | "apiVersion") {
-            here.is_metadata = true;
-            if inside.is_root {
-                here.no_defaults = Some(format!("in top-level {name}"));
+
+    fn below(
+        &mut self,
+        path: &Path<'_>,
+        schema: &Value,
+        inside: &Inside<'_>,
+        context: Option<&Context>,
+    ) {
+        let below = |step, child: &Value| context.map(|it| it.child(schema, step, child));
+        let here = Inside {
+            is_root: false,
+            ..inside.clone()
+        };
+        if let Some(additional) = schema.get("additionalProperties") {
+            let path = path.child("additionalProperties");
+            let any = additional.is_null() || *additional == Value::Bool(true);
+            if !any && object(schema, "properties").next().is_some() {
+                let text = "additionalProperties and properties are mutual exclusive";
+                self.errors.push_with(|| Error::forbidden(path, text));
+            }
+            let mut here = here.clone();
+            if here.is_metadata {
+                let text = "inside additionalProperties applying to object metadata";
+                here.no_defaults = Some(text.to_owned());
+            }
+            if additional.as_object().is_some() {
+                let context = below(Child::Values, additional);
+                self.level(&path, additional, &here, context.as_ref());
             }
         }
-        let path = path.child("properties");
-        level(&path.key(name), property, place.at(*id), &here, errors);
-    }
-    if let (Some(not), Some(id)) = (schema.get("not"), rules.not) {
-        level(&path.child("not"), not, place.at(id), &here, errors);
-    }
-    for (name, ids) in [
-        ("allOf", &rules.all_of),
-        ("oneOf", &rules.one_of),
-        ("anyOf", &rules.any_of),
-    ] {
-        let path = path.child(name);
-        let all = schema.get(name).and_then(Value::as_array);
-        for (index, (it, id)) in all.into_iter().flatten().zip(ids).enumerate() {
-            level(&path.index(index), it, place.at(*id), &here, errors);
+        let resource = inside.is_root || flag(schema, EMBEDDED);
+        let properties = path.child("properties");
+        let map_type = schema.str_at(&[MAP_TYPE]);
+        let is_correlatable = matches!(map_type, None | Some("granular" | "atomic"));
+        for (name, property) in object(schema, "properties") {
+            let mut here = here.clone();
+            if !is_correlatable {
+                here.uncorrelatable = here.uncorrelatable.or(Some(path));
+            }
+            if resource && matches!(name, "metadata" | "kind" | "apiVersion") {
+                here.is_metadata = true;
+                if inside.is_root {
+                    here.no_defaults = Some(format!("in top-level {name}"));
+                }
+            }
+            let context = below(Child::Property(name), property);
+            self.level(&properties.key(name), property, &here, context.as_ref());
+        }
+        if let Some(not) = schema.get("not").filter(|it| it.as_object().is_some()) {
+            self.level(&path.child("not"), not, &here, None);
+        }
+        for name in ["allOf", "oneOf", "anyOf"] {
+            let path = path.child(name);
+            let all = schema.get(name).and_then(Value::as_array);
+            for (index, it) in all.into_iter().flatten().enumerate() {
+                self.level(&path.index(index), it, &here, None);
+            }
+        }
+        if let Some(items) = schema.get("items").filter(|it| it.as_object().is_some()) {
+            let mut here = here.clone();
+            if schema.str_at(&[LIST_TYPE]) != Some("map") {
+                here.uncorrelatable = here.uncorrelatable.or(Some(path));
+            }
+            let context = below(Child::Items, items);
+            self.level(&path.child("items"), items, &here, context.as_ref());
         }
     }
-    if let (Some(items), Some(id)) = (schema.get("items"), rules.items) {
-        level(&path.child("items"), items, place.at(id), &here, errors);
-    }
-    declared(path, schema, errors);
-}
 
-/// What one schema says of itself.
-fn fields(
-    path: &Path<'_>,
-    schema: &Value,
-    place: Place<'_>,
-    inside: &Inside,
-    errors: &mut ErrorList,
-) {
-    let kind = ty(schema);
-    if !kind.is_empty() && !TYPES.contains(&kind) {
-        errors.push_with(|| Error::not_supported(path.child("type"), kind, TYPES));
-    }
-    if let Some(default) = schema.get("default").filter(|it| !it.is_null()) {
-        if let Some(reason) = &inside.no_defaults {
+    /// What one schema says of itself.
+    fn fields(&mut self, path: &Path<'_>, schema: &Value, inside: &Inside<'_>) {
+        let errors = &mut self.errors;
+        let kind = ty(schema);
+        if self.options.valid_types && !kind.is_empty() && !TYPES.contains(&kind) {
+            errors.push_with(|| Error::not_supported(path.child("type"), kind, TYPES));
+        }
+        let is_given = schema.get("default").is_some_and(|it| !it.is_null());
+        if let Some(reason) = inside.no_defaults.as_ref().filter(|_| is_given) {
             let text = format!("must not be set {reason}");
-            errors.push_with(|| Error::forbidden(path.child("default"), text));
-        } else {
-            let more = inside.is_metadata || flag(schema, EMBEDDED);
-            defaults(path, place, default, more, errors);
+            errors.push_with(|| Error::forbidden(path.child("default"), text.trim_end()));
+        }
+        for name in UNSUPPORTED {
+            if is_set(schema, name) {
+                let text = format!("{name} is not supported");
+                errors.push_with(|| Error::forbidden(path.child(name), text));
+            }
+        }
+        if kind == "null" {
+            let text = "type cannot be set to null, use nullable as an alternative";
+            errors.push_with(|| Error::forbidden(path.child("type"), text));
+        }
+        if schema
+            .get("items")
+            .is_some_and(|it| it.as_array().is_some())
+        {
+            let text = "items must be a schema object and not an array";
+            errors.push_with(|| Error::forbidden(path.child("items"), text));
+        }
+        if inside.is_metadata && flag(schema, EMBEDDED) {
+            let text = "must not be used inside of resource meta";
+            errors.push_with(|| Error::forbidden(path.child(EMBEDDED), text));
         }
     }
-    for name in UNSUPPORTED {
-        if is_set(schema, name) {
-            let text = format!("{name} is not supported");
-            errors.push_with(|| Error::forbidden(path.child(name), text));
-        }
-    }
-    if kind == "null" {
-        let text = "type cannot be set to null, use nullable as an alternative";
-        errors.push_with(|| Error::forbidden(path.child("type"), text));
-    }
-    if schema
-        .get("items")
-        .is_some_and(|it| it.as_array().is_some())
-    {
-        let text = "items must be a schema object and not an array";
-        errors.push_with(|| Error::forbidden(path.child("items"), text));
-    }
-    if inside.is_metadata && flag(schema, EMBEDDED) {
-        let text = "must not be used inside of resource meta";
-        errors.push_with(|| Error::forbidden(path.child(EMBEDDED), text));
-    }
-}
 
-/// A default must be what its own schema takes, and all of it; metadata is known to have more.
-fn defaults(
-    path: &Path<'_>,
-    place: Place<'_>,
-    default: &Value,
-    may_have_more: bool,
-    errors: &mut ErrorList,
-) {
-    if errors.is_full() {
-        return;
-    }
-    let path = path.child("default");
-    let mut pruned = default.clone();
-    prune(place, &mut pruned);
-    if pruned != *default && !may_have_more {
-        let text = "must not have unknown fields";
-        errors.push(Error::invalid(path, default.clone(), text));
-        return;
-    }
-    let wrong = validate(place, default);
-    if !wrong.is_empty() {
-        let at = path.to_string();
-        for error in wrong {
-            errors.push_with(|| error.below(&at));
+    /// Lists and maps as they are declared for apply.
+    fn declared(&mut self, path: &Path<'_>, schema: &Value) {
+        let errors = &mut self.errors;
+        if schema.get(PRESERVE) == Some(&Value::Bool(false)) {
+            let text = "must be true or undefined";
+            errors.push_with(|| Error::invalid(path.child(PRESERVE), false, text));
         }
-    }
-}
-
-/// Lists and maps as they are declared for apply.
-fn declared(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
-    if schema.get(PRESERVE) == Some(&Value::Bool(false)) {
-        let text = "must be true or undefined";
-        errors.push_with(|| Error::invalid(path.child(PRESERVE), false, text));
-    }
-    let text = |key| schema.str_at(&[key]);
-    let (map, list) = (text(MAP_TYPE), text(LIST_TYPE));
-    if map.is_some() && ty(schema) != "object" {
-        errors.push_with(|| other_type(path, schema, "object", MAP_TYPE));
-    }
-    if let Some(map) = map.filter(|it| !matches!(*it, "atomic" | "granular")) {
-        let supported = ["atomic", "granular"];
-        errors.push_with(|| Error::not_supported(path.child(MAP_TYPE), map, supported));
-    }
-    if list.is_some() && ty(schema) != "array" {
-        errors.push_with(|| other_type(path, schema, "array", LIST_TYPE));
-    } else if list == Some("set") {
-        set(path, schema, errors);
-    }
-    if let Some(list) = list.filter(|it| !matches!(*it, "atomic" | "set" | "map")) {
-        let supported = ["atomic", "set", "map"];
-        errors.push_with(|| Error::not_supported(path.child(LIST_TYPE), list, supported));
-    }
-    if !keys(schema).is_empty() && list != Some("map") {
-        let text = "must be map if x-kubernetes-list-map-keys is non-empty";
-        let path = path.child(LIST_TYPE);
-        errors.push_with(|| match list {
-            None => Error::required(path, text),
-            Some(list) => Error::invalid(path, list, text),
-        });
-    }
-    if list == Some("map") {
-        map_list(path, schema, errors);
-    }
-    let items = path.child("items");
-    if let Some(list) = list.filter(|it| matches!(*it, "set" | "map"))
-        && schema.get("items").is_some_and(|it| flag(it, "nullable"))
-    {
-        let text = format!("cannot be nullable when x-kubernetes-list-type is {list}");
-        errors.push_with(|| Error::forbidden(items.child("nullable"), text));
-    }
-    if list == Some("map") {
-        map_keys(&items, schema, errors);
+        let text = |key| schema.str_at(&[key]);
+        let (map, list) = (text(MAP_TYPE), text(LIST_TYPE));
+        if map.is_some() && ty(schema) != "object" {
+            errors.push_with(|| other_type(path, schema, "object", MAP_TYPE));
+        }
+        if let Some(map) = map.filter(|it| !matches!(*it, "atomic" | "granular")) {
+            let supported = ["atomic", "granular"];
+            errors.push_with(|| Error::not_supported(path.child(MAP_TYPE), map, supported));
+        }
+        if list.is_some() && ty(schema) != "array" {
+            errors.push_with(|| other_type(path, schema, "array", LIST_TYPE));
+        } else if list == Some("set") && self.options.atomic_sets {
+            set(path, schema, errors);
+        }
+        if let Some(list) = list.filter(|it| !matches!(*it, "atomic" | "set" | "map")) {
+            let supported = ["atomic", "set", "map"];
+            errors.push_with(|| Error::not_supported(path.child(LIST_TYPE), list, supported));
+        }
+        if !keys(schema).is_empty() && list != Some("map") {
+            let text = "must be map if x-kubernetes-list-map-keys is non-empty";
+            let path = path.child(LIST_TYPE);
+            errors.push_with(|| match list {
+                None => Error::required(path, text),
+                Some(list) => Error::invalid(path, list, text),
+            });
+        }
+        if list == Some("map") {
+            map_list(path, schema, errors);
+        }
+        if !self.options.map_keys {
+            return;
+        }
+        let items = path.child("items");
+        if let Some(list) = list.filter(|it| matches!(*it, "set" | "map"))
+            && schema.get("items").is_some_and(|it| flag(it, "nullable"))
+        {
+            let text = format!("cannot be nullable when x-kubernetes-list-type is {list}");
+            errors.push_with(|| Error::forbidden(items.child("nullable"), text));
+        }
+        if list == Some("map") {
+            map_keys(&items, schema, errors);
+        }
     }
 }
 
@@ -359,6 +368,11 @@ fn map_keys(path: &Path<'_>, schema: &Value, errors: &mut ErrorList) {
     }
 }
 
+fn has_rules(schema: &Value) -> bool {
+    let rules = schema.get("x-kubernetes-validations");
+    rules.is_some_and(|it| it.as_array().is_some_and(|it| !it.is_empty()))
+}
+
 fn keys(schema: &Value) -> Vec<&str> {
     let keys = schema.get(KEYS).and_then(Value::as_array);
     keys.into_iter()
@@ -392,12 +406,13 @@ fn is_set(schema: &Value, key: &str) -> bool {
 mod tests {
     use json::json;
 
+    use super::super::definition::check_schema;
     use super::*;
 
     fn said(schema: Value) -> Vec<String> {
         let path = Path::of(&["s"]);
         let schema = json!({"type": "object", "properties": {"a": schema}});
-        let errors = check_rules(&path, &schema);
+        let errors = check_schema(&path, &schema, &SchemaOptions::default());
         let at = "s.properties[a]";
         errors
             .iter()
@@ -493,7 +508,7 @@ mod tests {
     fn at_the_root() {
         let path = Path::of(&["s"]);
         let said = |schema: Value| {
-            let errors = check_rules(&path, &schema);
+            let errors = check_schema(&path, &schema, &SchemaOptions::default());
             errors.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         assert_eq!(

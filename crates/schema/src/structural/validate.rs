@@ -9,7 +9,6 @@
 //! alternatives for each of many items are a product of two sizes that clients choose.
 
 mod number;
-mod ratchet;
 mod report;
 
 use std::collections::HashMap;
@@ -19,9 +18,9 @@ use json::{Number, Object, Value};
 use meta::field::Error;
 use meta::go::quote;
 
+use super::ratchet::Old;
 use super::{Rules, formats};
 use crate::{NodeId, Place};
-use ratchet::Old;
 use report::{Problem, Report, general, invalid, name, wrong_type};
 
 /// All that is wrong with an object.

@@ -25,6 +25,13 @@ fn mutating_policies() {
     run("map.jsonl", &[], mutate);
 }
 
+fn mutation(kind: &str, expression: Value) -> Value {
+    if kind == "JSONPatch" {
+        return json!({"patchType": kind, "jsonPatch": expression});
+    }
+    json!({"patchType": "ApplyConfiguration", "applyConfiguration": expression})
+}
+
 fn mutate(case: &Value) -> Result<(), String> {
     let null = Value::Null;
     let of = |key: &str| case.get(key).unwrap_or(&null);
@@ -36,10 +43,7 @@ fn mutate(case: &Value) -> Result<(), String> {
         })
         .collect();
     let patch = json!({"expression": (of("expression").clone())});
-    let mutation = match of("patch_type").as_str() {
-        Some("JSONPatch") => json!({"patchType": "JSONPatch", "jsonPatch": patch}),
-        _ => json!({"patchType": "ApplyConfiguration", "applyConfiguration": patch}),
-    };
+    let mutation = mutation(of("patch_type").as_str().unwrap(), patch);
     let spec = json!({
         "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}, "variables": variables, "mutations": [mutation],
     });
@@ -164,14 +168,10 @@ impl Server {
         }
     }
 
-    fn policy(&self, name: &str, reinvocation: &str, more: Value, mutations: &[(&str, &str)]) {
-        let mutations = mutations.iter().map(|(kind, expression)| {
-            let expression = json!({"expression": (*expression)});
-            match *kind {
-                "JSONPatch" => json!({"patchType": "JSONPatch", "jsonPatch": expression}),
-                _ => json!({"patchType": "ApplyConfiguration", "applyConfiguration": expression}),
-            }
-        });
+    fn policy(&self, name: &str, reinvocation: &str, more: &Value, mutations: &[(&str, &str)]) {
+        let mutations = mutations
+            .iter()
+            .map(|(kind, expression)| mutation(kind, json!({"expression": (*expression)})));
         let mutations: Vec<Value> = mutations.collect();
         let mut spec = json!({
             "failurePolicy": "Fail", "reinvocationPolicy": reinvocation, "mutations": mutations,
@@ -242,10 +242,10 @@ fn label(name: &str, value: &str) -> String {
 async fn each_policy_sees_what_those_before_it_made() {
     let server = Server::new();
     let apply = label("first", "request.userInfo.username");
-    server.policy("a", "Never", json!({}), &[("Apply", &apply)]);
+    server.policy("a", "Never", &json!({}), &[("Apply", &apply)]);
     let patch = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('x/y'), value: object.metadata.labels.first}]";
     let more = json!({"matchConditions": [{"name": "c", "expression": "object.metadata.labels.first == 'alice'"}]});
-    server.policy("b", "Never", more, &[("JSONPatch", patch)]);
+    server.policy("b", "Never", &more, &[("JSONPatch", patch)]);
     // The plugin before them sees the label in the second round.
     assert_eq!(server.labels().await, "first=alice,x/y=alice,plugin=yes");
     let text = telemetry::metrics::render(&server.registry, Format::accepted(""));
@@ -265,9 +265,9 @@ async fn policies_are_evaluated_again_if_they_ask_for_it() {
             "count",
             "string(object.?metadata.labels.orValue({}).size())",
         );
-        server.policy("a", reinvocation, json!({}), &[("Apply", &count)]);
+        server.policy("a", reinvocation, &json!({}), &[("Apply", &count)]);
         let first = label("first", "'yes'");
-        server.policy("b", "Never", json!({}), &[("Apply", &first)]);
+        server.policy("b", "Never", &json!({}), &[("Apply", &first)]);
         assert_eq!(server.labels().await, expected, "{reinvocation}");
     }
 }
@@ -277,9 +277,9 @@ async fn what_cannot_be_applied_counts_as_the_policy_says() {
     let server = Server::new();
     let wrong =
         "Object{spec: Object.spec{selector: Object.spec.selector{matchLabels: {'a': 'b'}}}}";
-    server.policy("a", "Never", json!({}), &[("Apply", wrong)]);
+    server.policy("a", "Never", &json!({}), &[("Apply", wrong)]);
     let missing = label("x", "params.data.x");
-    server.policy("b", "Never", json!({}), &[("Apply", &missing)]);
+    server.policy("b", "Never", &json!({}), &[("Apply", &missing)]);
     let status = server.create().await.unwrap_err();
     let first = "policy 'a' with binding 'a' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic \
                  arrays, maps or structs: .spec.selector";
@@ -295,13 +295,13 @@ async fn what_cannot_be_applied_counts_as_the_policy_says() {
         causes[1].message
     );
     let ignore = json!({"failurePolicy": "Ignore"});
-    server.policy("a", "Never", ignore.clone(), &[("Apply", wrong)]);
-    server.policy("b", "Never", ignore, &[("Apply", &missing)]);
+    server.policy("a", "Never", &ignore, &[("Apply", wrong)]);
+    server.policy("b", "Never", &ignore, &[("Apply", &missing)]);
     assert_eq!(server.labels().await, "");
     // An object that cannot be read is refused whatever the policy says.
     let unknown = "[JSONPatch{op: 'add', path: '/spec/unknown', value: 1}]";
     let ignore = json!({"failurePolicy": "Ignore"});
-    server.policy("a", "Never", ignore, &[("JSONPatch", unknown)]);
+    server.policy("a", "Never", &ignore, &[("JSONPatch", unknown)]);
     let status = server.create().await.unwrap_err();
     let text = "Internal error occurred: strict decoding error: unknown field \"spec.unknown\"";
     assert_eq!((status.code, &*status.message), (500, text));
@@ -318,7 +318,7 @@ async fn patches_that_grow_without_bound_are_refused() {
     }
     let more = json!({"variables": variables});
     let patch = "[JSONPatch{op: 'add', path: '/spec/template', value: variables.v39}]";
-    server.policy("a", "Never", more, &[("JSONPatch", patch)]);
+    server.policy("a", "Never", &more, &[("JSONPatch", patch)]);
     let status = server.create().await.unwrap_err();
     assert!(
         status.message.contains("too large or nested too deep"),

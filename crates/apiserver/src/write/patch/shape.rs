@@ -5,7 +5,7 @@ use json::Value;
 use meta::Status;
 
 use super::Kind;
-use crate::request::decode::{self, Validation};
+use crate::handler::decode::{self, Validation};
 
 const MAP: &str = "Go value of type map[string]interface {}";
 const STEP: &str = "jsonPatchOp";

@@ -42,16 +42,10 @@ impl<'a> Old<'a> {
         else {
             return None;
         };
-        let mut known = HashMap::new();
-        for item in self.value.as_array()? {
-            if let Some(key) = key(keys, item) {
-                known.entry(key).or_insert(item);
-            }
-        }
         Some(Items {
             place: self.place.at(*items),
             keys,
-            known,
+            known: by_keys(keys, self.value.as_array()?),
         })
     }
 
@@ -111,8 +105,19 @@ impl<'a> Items<'a> {
     }
 }
 
+/// The first item of each key.
+pub(super) fn by_keys<'a>(keys: &[Text], items: &'a [Value]) -> HashMap<String, &'a Value> {
+    let mut known = HashMap::new();
+    for item in items {
+        if let Some(key) = key(keys, item) {
+            known.entry(key).or_insert(item);
+        }
+    }
+    known
+}
+
 /// Of an item that has all keys, each of them a scalar.
-fn key(keys: &[Text], item: &Value) -> Option<String> {
+pub(super) fn key(keys: &[Text], item: &Value) -> Option<String> {
     let mut out = String::new();
     for key in keys {
         match item.get(key)? {

@@ -1,0 +1,240 @@
+//! Rules of definitions in CEL (`x-kubernetes-validations`): compiled once for each schema, evaluated on objects.
+//!
+//! A [`Validator`] is a tree beside the schema that has only those nodes that have rules, or rules below them. What has no
+//! rules is never looked at.
+
+mod author;
+mod compile;
+mod correlate;
+mod evaluate;
+mod field_path;
+
+use std::sync::{Arc, OnceLock};
+
+use cel::kubernetes::{self, PER_CALL_LIMIT, RUNTIME_COST_BUDGET};
+use json::{Object, Text, Value};
+use meta::field::{Error, ErrorKind, Path};
+
+pub(super) use author::{Author, Child, Context, check_texts};
+pub use compile::KnownExpressions;
+pub(super) use compile::{Environments, MINOR};
+pub use evaluate::Outcome;
+pub(super) use field_path::field_path;
+
+use super::{flag, texts};
+use crate::Place;
+use compile::Rule;
+
+const RULES: &str = "x-kubernetes-validations";
+
+/// The rules of a schema and of all that is below it, ready to run.
+#[derive(Debug)]
+pub struct Validator {
+    schema: Arc<cel::Schema>,
+    /// The declared type, which errors show.
+    kind: Text,
+    rules: Vec<Rule>,
+    all_of: Vec<Validator>,
+    /// In the order of the names.
+    properties: Vec<(Text, Validator)>,
+    additional: Option<Box<Validator>>,
+    items: Option<Box<Validator>>,
+    /// The keys that tell the items of a list of type `map` from each other.
+    list_keys: Option<Vec<Text>>,
+    /// Values of an object or map can be told from each other by their keys.
+    is_correlatable: bool,
+}
+
+/// The rules of a whole schema, which are compiled when an object is first validated and kept from then on.
+#[derive(Debug)]
+pub struct LazyValidator {
+    schema: Value,
+    compiled: OnceLock<Option<Validator>>,
+}
+
+/// The rules of a resource, whose schema is at `place`; nothing if it has none.
+pub fn rules_of(place: Place<'_>) -> Option<&LazyValidator> {
+    place.node().rules.as_ref()?.validator.as_deref()
+}
+
+impl LazyValidator {
+    pub(super) fn new(schema: Value) -> Self {
+        Self {
+            schema,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// Nothing if there are no rules.
+    pub fn get(&self) -> Option<&Validator> {
+        let compiled = self
+            .compiled
+            .get_or_init(|| Validator::new(&self.schema, true));
+        compiled.as_ref()
+    }
+
+    /// Whether the rules need not be compiled any more.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    /// Looks at an object, and at the one that it takes the place of. The schema is at `place`.
+    pub fn evaluate(
+        &self,
+        place: Place<'_>,
+        object: &Value,
+        old: Option<&Value>,
+        budget: Budget,
+    ) -> Option<Outcome> {
+        let (validator, path) = (self.get()?, Path::root());
+        Some(match old {
+            Some(old) => validator.validate_update(&path, place, object, old, budget),
+            None => validator.validate(&path, object, None, budget),
+        })
+    }
+}
+
+impl Outcome {
+    /// Adds what rules found to all else that is wrong with an object, and gives what is only warned of. Rules do not count
+    /// if what they rely on is wrong.
+    pub fn add_to(self, errors: &mut Vec<Error>) -> Vec<String> {
+        if errors.iter().any(is_blocking) {
+            let text = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+            errors.push(Error::invalid(Path::root(), Value::Null, text));
+            return Vec::new();
+        }
+        errors.extend(self.errors);
+        self.warnings
+    }
+}
+
+/// Rules may rely on types and bounds.
+fn is_blocking(error: &Error) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::NotSupported
+            | ErrorKind::Required
+            | ErrorKind::TooLong
+            | ErrorKind::TooMany
+            | ErrorKind::TypeInvalid
+    )
+}
+
+/// What evaluations may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Each of them.
+    pub per_call: u64,
+    /// All for one object.
+    pub total: i64,
+}
+
+impl Budget {
+    /// What takes so little is done in about a millisecond.
+    pub const SMALL: Self = Self {
+        per_call: 20_000,
+        total: 20_000,
+    };
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            per_call: PER_CALL_LIMIT,
+            total: RUNTIME_COST_BUDGET.cast_signed(),
+        }
+    }
+}
+
+impl Validator {
+    /// Compiles all rules of a schema as stored ones. Nothing if it has none. A rule that does not compile is told for each
+    /// object.
+    pub fn new(schema: &Value, is_resource_root: bool) -> Option<Self> {
+        let typed = Arc::new(cel::Schema::from_json(schema, is_resource_root));
+        let env = kubernetes::environment(MINOR, kubernetes::Mode::Stored);
+        build(schema, schema, &typed, &Environments::stored(env))
+    }
+
+    /// The rules of a property and below it.
+    pub(super) fn property(&self, name: &str) -> Option<&Validator> {
+        let at = self.properties.binary_search_by(|it| (*it.0).cmp(name));
+        at.ok().map(|at| &self.properties[at].1)
+    }
+
+    pub(super) fn items(&self) -> Option<&Validator> {
+        self.items.as_deref()
+    }
+}
+
+fn below<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    schema.get(key).filter(|it| it.as_object().is_some())
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&Text, &Value)> {
+    let found = schema.get("properties").and_then(Value::as_object);
+    found.into_iter().flat_map(Object::iter)
+}
+
+/// The rules of `rules`, which is `node` itself or a clause of it, on data that `node` describes.
+fn build(
+    rules: &Value,
+    node: &Value,
+    typed: &Arc<cel::Schema>,
+    environments: &Environments<'_>,
+) -> Option<Validator> {
+    let child = |rules: Option<&Value>, node: Option<&Value>, typed: Option<&Arc<cel::Schema>>| {
+        // What expressions do not see has no rules.
+        let typed = typed.filter(|it| it.min_serialized_size().is_some())?;
+        build(rules?, node?, typed, environments)
+    };
+    let boxed = |key: &str, typed| child(below(rules, key), below(node, key), typed).map(Box::new);
+    let mut named: Vec<(Text, Validator)> = properties(rules)
+        .filter_map(|(name, it)| {
+            let found = child(
+                Some(it),
+                node.at(&["properties", name]),
+                typed.property(name),
+            );
+            Some((name.clone(), found?))
+        })
+        .collect();
+    named.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let all_of = rules.get("allOf").and_then(Value::as_array);
+    let all_of = all_of.into_iter().flatten();
+    let this = Validator {
+        schema: typed.clone(),
+        kind: node.str_at(&["type"]).unwrap_or_default().into(),
+        rules: Rule::compile_all(rules, node, typed, environments),
+        all_of: all_of
+            .filter_map(|it| build(it, node, typed, environments))
+            .collect(),
+        properties: named,
+        additional: boxed("additionalProperties", typed.additional()),
+        items: boxed("items", typed.items()),
+        list_keys: list_keys(node),
+        is_correlatable: is_correlatable(node),
+    };
+    let is_needed = !this.rules.is_empty()
+        || !this.all_of.is_empty()
+        || !this.properties.is_empty()
+        || this.additional.is_some()
+        || this.items.is_some();
+    is_needed.then_some(this)
+}
+
+fn list_keys(schema: &Value) -> Option<Vec<Text>> {
+    let is_map = schema.str_at(&["type"]) == Some("array")
+        && schema.str_at(&["x-kubernetes-list-type"]) == Some("map");
+    let keys = texts(schema, "x-kubernetes-list-map-keys");
+    (is_map && !keys.is_empty()).then_some(keys)
+}
+
+/// Whether the values of an object before and after a change belong together by their keys.
+fn is_correlatable(schema: &Value) -> bool {
+    let kind = schema.str_at(&["x-kubernetes-map-type"]);
+    matches!(kind, None | Some("granular" | "atomic"))
+}
+
+fn is_embedded(schema: &Value) -> bool {
+    flag(schema, "x-kubernetes-embedded-resource")
+}

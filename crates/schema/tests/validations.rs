@@ -1,0 +1,326 @@
+//! Rules of definitions in CEL, against what the real Kubernetes 1.37 answers: `../shared/cases/cel/k8s` beside the
+//! workspace.
+
+use std::fs;
+use std::path::Path as File;
+
+use json::Value;
+use meta::field::{Error, Path};
+use requires::requires;
+use schema::structural::{
+    self, Budget, KnownExpressions, SchemaOptions, Validator, check_definition, check_schema,
+};
+
+/// Upstream puts a number behind it that changes with each compilation.
+const SELF_TYPE: (&str, &str) = ("selfType<N>", cel::kubernetes::SELF_TYPE);
+
+fn cases(name: &str) -> Vec<Value> {
+    let folder = File::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/cel/k8s");
+    let text = fs::read_to_string(folder.join(name)).expect("a file of cases");
+    let lines = text.lines().filter(|it| !it.is_empty());
+    lines
+        .map(|it| json::parse(it.as_bytes()).expect("JSON"))
+        .collect()
+}
+
+/// Texts of errors, in order: upstream walks maps in any order.
+fn wanted(case: &Value, key: &str) -> Vec<String> {
+    let all = case.get(key).and_then(Value::as_array);
+    let mut texts: Vec<String> = (all.into_iter().flatten())
+        .map(|it| it.as_str().or_else(|| it.str_at(&["text"])).unwrap())
+        .map(|it| it.replace(SELF_TYPE.0, SELF_TYPE.1))
+        .collect();
+    texts.sort();
+    texts
+}
+
+fn sorted(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<String> = texts.into_iter().collect();
+    texts.sort();
+    texts
+}
+
+fn told(errors: &[Error]) -> Vec<String> {
+    sorted(errors.iter().map(Error::to_string))
+}
+
+/// The kinds of errors with their fields and details, which the texts do not tell apart.
+fn kinds(case: &Value) -> Vec<String> {
+    let all = case.get("errors").and_then(Value::as_array);
+    sorted(all.into_iter().flatten().map(|it| {
+        let text = |key: &str| it.str_at(&[key]).unwrap_or_default();
+        let line = [text("type"), text("field"), text("detail")].join(" ");
+        line.replace(SELF_TYPE.0, SELF_TYPE.1)
+    }))
+}
+
+fn told_kinds(errors: &[Error]) -> Vec<String> {
+    let line = |it: &Error| [it.kind.reason(), &it.field, &it.detail].join(" ");
+    sorted(errors.iter().map(line))
+}
+
+fn flag(value: &Value, path: &[&str]) -> bool {
+    value.at(path).and_then(Value::as_bool) == Some(true)
+}
+
+/// Runs all cases. Those that are known to differ must differ, and no others.
+fn run(file: &str, known: &[(usize, &str)], check: impl Fn(&Value) -> Result<(), String>) {
+    let all = cases(file);
+    let mut wrong = Vec::new();
+    for (index, case) in all.iter().enumerate() {
+        let is_known = known.iter().any(|it| it.0 == index);
+        match check(case) {
+            Ok(()) if is_known => wrong.push(format!("{index}: known to differ, and does not")),
+            Err(why) if !is_known => wrong.push(format!("{index}: {why}")),
+            _ => {}
+        }
+    }
+    let shown = wrong[..wrong.len().min(20)].join("\n");
+    assert!(
+        wrong.is_empty(),
+        "{shown}\n{file}: {} wrong of {}",
+        wrong.len(),
+        all.len()
+    );
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Result<(), String> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(format!(
+        "{what}\n    {found:#?}\n    instead of\n    {wanted:#?}"
+    ))
+}
+
+#[requires(cel_cases)]
+#[test]
+fn schemas_of_authors() {
+    run("crd-schema.jsonl", &[], |case| {
+        let at = case.str_at(&["field_path"]).unwrap();
+        let option = |name: &str| flag(case, &["options", name]);
+        let version = case.str_at(&["compat_version"]).unwrap();
+        let minor: u32 = version.strip_prefix("1.").unwrap().parse().unwrap();
+        let options = SchemaOptions {
+            // New expressions can use what the version before knows.
+            minor: minor + 1,
+            allow_defaults: option("allowDefaults"),
+            structural: option("requireStructuralSchema"),
+            valid_types: option("requireValidPropertyType"),
+            pruned_defaults: option("requirePrunedDefaults"),
+            atomic_sets: option("requireAtomicSetType"),
+            map_keys: option("requireMapListKeysMapSetValidation"),
+            is_unchanged: option("suppressPerExpressionCost"),
+            known: None,
+        };
+        let path = Path::new(at);
+        let schema = case.get("schema").unwrap();
+        let errors = check_schema(&path.child("openAPIV3Schema"), schema, &options);
+        same("errors", &told(&errors), &wanted(case, "errors"))?;
+        same("kinds", &told_kinds(&errors), &kinds(case))
+    });
+}
+
+#[requires(cel_cases)]
+#[test]
+fn definitions_of_authors() {
+    // Recorded of the internal type, which kept for each version what is the same in all. A definition of the API is
+    // converted first, and what is the same is then a part of the whole.
+    let known = [(8, "selectableFields are the same in all versions")];
+    run("crd-create.jsonl", &known, |case| {
+        let old = case.get("old_crd").filter(|it| !it.is_null());
+        let errors = check_definition(case.get("crd").unwrap(), old);
+        same("errors", &told(&errors), &wanted(case, "errors"))?;
+        same("kinds", &told_kinds(&errors), &kinds(case))
+    });
+}
+
+/// Numbers of format `float` were Go's float32 when this was recorded: the text is that of the shorter type.
+#[expect(clippy::cast_possible_truncation, reason = "that is what is restored")]
+fn restored(schema: &Value, value: &Value) -> Value {
+    match value {
+        Value::Number(json::Number::Float(it)) if schema.str_at(&["format"]) == Some("float") => {
+            Value::Number(json::Number::Float(f64::from(*it as f32)))
+        }
+        Value::Object(fields) => {
+            let restore = |(key, value): (&json::Text, &Value)| {
+                let below = schema.at(&["properties", key]);
+                (
+                    key.clone(),
+                    below.map_or_else(|| value.clone(), |it| restored(it, value)),
+                )
+            };
+            Value::Object(fields.iter().map(restore).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[requires(cel_cases)]
+#[test]
+fn rules_on_objects() {
+    // No definition can have such schemas: what is below allOf has no rules. `rules_in_clauses_of_maps` has them whole.
+    let why = "the file lacks additionalProperties below allOf";
+    run("crd-rules.jsonl", &[(1100, why), (1115, why)], |case| {
+        let written = case.get("schema").unwrap();
+        let compiled = structural::from_json_schema_props(written).unwrap();
+        let number = |key: &str| case.get(key).and_then(Value::as_i64).unwrap();
+        let budget = Budget {
+            per_call: number("per_call_limit").cast_unsigned(),
+            total: number("cost_budget"),
+        };
+        let path = Path::new(case.str_at(&["field_path"]).unwrap());
+        let object = &restored(written, case.get("object").unwrap());
+        let old = case.get("old_object").filter(|it| !it.is_null());
+        let validator = Validator::new(written, flag(case, &["is_resource_root"]));
+        let Some(validator) = validator else {
+            return Err(format!("no rules in {written}"));
+        };
+        let outcome = match old.filter(|_| flag(case, &["ratcheting"])) {
+            Some(old) => validator.validate_update(&path, compiled.place(), object, old, budget),
+            None => validator.validate(&path, object, old, budget),
+        };
+        let show = |it: String| format!("{it}\n    {written}\n    {object}");
+        same("errors", &told(&outcome.errors), &wanted(case, "errors")).map_err(show)?;
+        same("kinds", &told_kinds(&outcome.errors), &kinds(case)).map_err(show)?;
+        let warnings = sorted(outcome.warnings);
+        same("warnings", &warnings, &wanted(case, "warnings")).map_err(show)?;
+        same("remaining", &outcome.remaining, &number("remaining_budget")).map_err(show)
+    });
+}
+
+/// The two cases whose schemas are not complete in the file.
+#[test]
+fn rules_in_clauses_of_maps() {
+    let of_key = json::json!([{"rule": "self == \"value2\" || self != \"value\"", "message": "must be value2 or not value"}]);
+    let of_size = json::json!([{"rule": "self.size() == 5", "message": "len must be 5"}]);
+    let nested = json::json!({
+        "type": "object",
+        "properties": {"myProperty": {"type": "object", "additionalProperties": {
+            "type": "object", "properties": {"key": {"type": "string"}, "key2": {"type": "string"}},
+        }}},
+        "allOf": [{"properties": {"myProperty": {"additionalProperties": {"allOf": [{"properties": {
+            "key": {"x-kubernetes-validations": (of_key.clone())},
+            "key2": {"x-kubernetes-validations": (of_size.clone())},
+        }}]}}}}],
+    });
+    let object = json::json!({"myProperty": {"randomKey": {"key": "value", "key2": "value2"}}});
+    let path = Path::new("root");
+    let validator = Validator::new(&nested, true).unwrap();
+    let outcome = validator.validate(&path, &object, None, Budget::default());
+    let expected = [
+        "root.myProperty[randomKey].key2: Invalid value: \"value2\": len must be 5",
+        "root.myProperty[randomKey].key: Invalid value: \"value\": must be value2 or not value",
+    ];
+    assert_eq!(told(&outcome.errors), expected);
+    assert_eq!(outcome.remaining, Budget::default().total - 7);
+    let values = [of_key, of_size].map(|it| it.as_array().unwrap()[0].clone());
+    let map = json::json!({"type": "object", "properties": {"myProperty": {
+        "type": "object", "additionalProperties": {"type": "string"},
+        "allOf": [{"additionalProperties": {"x-kubernetes-validations": (values.into_iter().collect::<Value>())}}],
+    }}});
+    let object = json::json!({"myProperty": {"key": "value", "key2": "value2"}});
+    let validator = Validator::new(&map, true).unwrap();
+    let outcome = validator.validate(&path, &object, None, Budget::default());
+    let expected = [
+        "root.myProperty[key2]: Invalid value: \"value2\": len must be 5",
+        "root.myProperty[key]: Invalid value: \"value\": must be value2 or not value",
+    ];
+    assert_eq!(told(&outcome.errors), expected);
+    assert_eq!(outcome.remaining, Budget::default().total - 12);
+}
+
+/// What was stored may use what the version before did not know.
+#[test]
+fn known_expressions() {
+    let schema = json::json!({"type": "object", "properties": {"l": {
+        "type": "array", "maxItems": 3, "items": {"type": "integer"},
+        "x-kubernetes-validations": [{"rule": "self.includes(1)", "messageExpression": "string(self.includes(2))"}],
+    }}});
+    let path = Path::new("s");
+    let errors = check_schema(&path, &schema, &SchemaOptions::default());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0]
+            .detail
+            .contains("undeclared reference to 'includes'")
+    );
+    let mut known = KnownExpressions::default();
+    known.add(&schema);
+    let options = SchemaOptions {
+        known: Some(&known),
+        ..SchemaOptions::default()
+    };
+    assert_eq!(told(&check_schema(&path, &schema, &options)), [""; 0]);
+}
+
+/// As deep as JSON can be, on the stack of a worker thread.
+#[test]
+fn deep_schemas_and_objects() {
+    let depth = 480;
+    let leaf = json::json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]});
+    let list = (0..depth).fold(leaf, |below, _| {
+        json::json!({"type": "array", "maxItems": 1, "items": below, "x-kubernetes-validations": [{"rule": "self == self"}]})
+    });
+    let schema = json::json!({"type": "object", "properties": {"l": list}});
+    let value = (0..depth).fold(json::json!(1), |below, _| json::json!([below]));
+    let object = json::json!({"l": value});
+    let small = std::thread::Builder::new().stack_size(2 << 20);
+    let run = move || {
+        let path = Path::new("s");
+        let errors = check_schema(&path, &schema, &SchemaOptions::default());
+        assert_eq!(told(&errors), [""; 0]);
+        let compiled = structural::from_json_schema_props(&schema).unwrap();
+        let rules = structural::rules_of(compiled.place()).unwrap();
+        for old in [None, Some(&object)] {
+            let outcome = rules
+                .evaluate(compiled.place(), &object, old, Budget::default())
+                .unwrap();
+            assert_eq!(outcome.errors.len() + outcome.warnings.len(), 1);
+        }
+        // Its parts are dropped where there is room for it.
+        (schema, object)
+    };
+    drop(small.spawn(run).unwrap().join().unwrap());
+}
+
+/// Many broken rules are told up to a bound, and a budget that is used up ends all.
+#[test]
+fn errors_and_cost_are_bounded() {
+    let schema = json::json!({"type": "object", "properties": {"l": {"type": "array", "items": {
+        "type": "string", "x-kubernetes-validations": [{"rule": "self == ''", "messageExpression": "self"}],
+    }}}});
+    let compiled = structural::from_json_schema_props(&schema).unwrap();
+    let rules = structural::rules_of(compiled.place()).unwrap();
+    let object = |count: usize, length: usize| {
+        let items: Value = (0..count).map(|_| "x".repeat(length)).collect();
+        json::json!({"l": items})
+    };
+    let evaluate = |object: &Value, old: Option<&Value>, budget: Budget| {
+        rules
+            .evaluate(compiled.place(), object, old, budget)
+            .unwrap()
+    };
+    let many = object(5_000, 1);
+    let outcome = evaluate(&many, None, Budget::default());
+    assert_eq!(outcome.errors.len(), meta::field::MAX_ERRORS);
+    let long = object(5_000, 4_000);
+    let outcome = evaluate(&long, None, Budget::default());
+    let size: usize = outcome.errors.iter().map(|it| it.to_string().len()).sum();
+    assert!(size < 1 << 20, "{size}");
+    let outcome = evaluate(&long, Some(&long), Budget::default());
+    let size: usize = outcome.warnings.iter().map(String::len).sum();
+    assert!(
+        outcome.errors.is_empty() && size > 0 && size < 1 << 20,
+        "{size}"
+    );
+    let budget = Budget {
+        total: 100,
+        ..Budget::default()
+    };
+    let outcome = evaluate(&many, None, budget);
+    assert_eq!(outcome.remaining, -1);
+    let last = outcome.errors.last().unwrap().to_string();
+    assert!(last.contains("running out of cost budget"), "{last}");
+    assert_eq!(outcome.errors.len(), 51);
+}

@@ -2,6 +2,7 @@
 
 mod access;
 mod body;
+mod cel;
 mod decisions;
 mod features;
 mod objects;
@@ -26,6 +27,7 @@ pub(crate) use requests::Tally;
 
 use crate::catalog::Catalog;
 use crate::instruments::inflight::Inflight;
+use cel::Cel;
 use objects::Objects;
 use observed::Health;
 use queues::Name;
@@ -45,6 +47,7 @@ pub struct Metrics {
     pub(crate) objects: Objects,
     pub(crate) watches: Watches,
     pub(crate) inflight: Inflight,
+    pub(crate) cel: Cel,
     pub(crate) health: Health,
     pub(crate) handshake_errors: Counter,
     /// Of controllers.
@@ -73,6 +76,7 @@ impl Metrics {
             objects: Objects::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
+            cel: Cel::new(&registry),
             health: Health::new(&slis, &registry),
             slis,
             handshake_errors: handshake_errors.with(&()),

@@ -1,6 +1,8 @@
 //! What kinds have in common and where they differ: the bridge to `resources` for built-in kinds, and to their
 //! definition for custom ones.
 
+use std::time::Instant;
+
 use auth::pki::CertificateRequest;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -146,14 +148,26 @@ pub(crate) async fn rules(
     let Some((place, rules)) = rules else {
         return Ok(None);
     };
+    let metrics = &write.api.metrics.cel;
+    let evaluate = |budget| {
+        let begun = Instant::now();
+        let outcome = rules.evaluate(place, object, live, budget);
+        metrics.evaluation.observe(begun.elapsed());
+        outcome
+    };
     if rules.is_compiled() {
-        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
+        let outcome = evaluate(Budget::SMALL);
         if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
             return Ok(outcome);
         }
     }
     write.ask.heavy(write.api, HEAVY).await?;
-    Ok(rules.evaluate(place, object, live, Budget::default()))
+    if !rules.is_compiled() {
+        let begun = Instant::now();
+        rules.get();
+        metrics.compilation.observe(begun.elapsed());
+    }
+    Ok(evaluate(Budget::default()))
 }
 
 pub(crate) fn validate_create(

@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use apiserver::request::{Query, RequestInfo};
 use apiserver::continue_token::Continue;
+use apiserver::request::{Query, RequestInfo};
 use auth::serviceaccount::{SigningKey, Verifier};
 use fuzz::Dice;
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,8 @@
-//! Holds the map of ARCHITECTURE.md: who may use whom, who alone may know what, and that each dependency is explained.
+//! Holds the map of ARCHITECTURE.md: which crate may use which, which room of a crate may use which, who alone may know
+//! what, and that each dependency is explained.
+
+mod rooms;
+mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["json", "merge", "meta", "yaml"]),
     ("usage", &["client", "json", "meta", "telemetry"]),
     ("requires", &[]),
-    ("resources", &["json", "meta", "schema"]),
+    ("resources", &["cel", "json", "meta", "schema"]),
     ("auth", &["json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
@@ -33,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "admission",
         &[
             "auth",
+            "cel",
             "client",
             "egress",
             "json",
@@ -161,6 +166,7 @@ pub(crate) fn check() -> Outcome {
             problems.push(format!("{dependency} has no line in docs/dependencies.md"));
         }
     }
+    rooms::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())
     } else {

@@ -18,7 +18,7 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   check         what CI checks besides the tests: format, lints, layers, supply chain
-  layers        only the direction of dependencies and the list of them
+  layers        only the direction of dependencies, of crates and of the rooms within one, and the list of them
   supply-chain  only licences, duplicate versions, build scripts and known advisories of dependencies (deny.toml)
   test          cargo test --workspace, and at the end the sum of what was ignored and why [arguments of cargo test]
   ignored       that sum of a finished run; fails if Debian's packages would have let more tests run [FILE: output of cargo test]

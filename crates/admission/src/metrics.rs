@@ -1,5 +1,7 @@
 //! How long plugins and webhooks take, and what webhooks refuse: by the names and buckets that upstream has.
 
+mod policies;
+
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use telemetry::labels;
 use telemetry::logs::{self, Field, LimitedBy, SERVER};
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
+pub(crate) use self::policies::{Conditioned, PolicyCheck, PolicyMetrics};
 use crate::Operation;
 
 labels!(pub Step { operation, rejected, r#type });
@@ -48,6 +51,7 @@ pub struct Metrics {
     converted: Family<Converted<'static>, Counter>,
     converting: Family<Converted<'static>, Histogram>,
     definitions: Family<ConvertedKind<'static>, Histogram>,
+    pub(crate) policies: PolicyMetrics,
     failures: LimitedBy,
 }
 
@@ -171,6 +175,7 @@ impl Metrics {
                 Unit::Seconds,
                 DEFINITIONS,
             ),
+            policies: PolicyMetrics::new(registry),
             failures: LimitedBy::new(FAILURE_PAUSE),
         }
     }

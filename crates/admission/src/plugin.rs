@@ -104,11 +104,22 @@ pub trait Lookup: Send + Sync + fmt::Debug {
     /// Another number whenever an object of the resource came, went or changed; zero if there is none. Cheap: no
     /// object is read for it.
     fn stamp(&self, group: &str, resource: &str) -> u64;
+
+    /// The names of all objects of a resource without namespaces, in order, each with a number that changes with the
+    /// object. No object is read for it.
+    fn versions(&self, group: &str, resource: &str) -> Vec<(String, u64)>;
 }
 
 /// What is known of kinds: under which names the same objects are served, and how they look there.
 pub trait Kinds: Send + Sync + fmt::Debug {
     fn is_namespaced(&self, resource: &GroupVersionResource) -> bool;
+
+    /// The resource whose objects are of this kind.
+    fn resource_for(&self, kind: &GroupVersionKind) -> Option<GroupVersionResource>;
+
+    /// The object as kube-apiserver writes it: with the empty fields that its Go types always write, without those that
+    /// they leave out.
+    fn written(&self, object: Value, kind: &GroupVersionKind) -> Value;
 
     /// All names under which a resource's objects are served, its own among them, with the kind that its
     /// subresource, or the resource itself, takes there.

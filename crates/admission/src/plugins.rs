@@ -11,10 +11,11 @@ use crate::certificates::{
 };
 use crate::client::Targets;
 use crate::metrics::Metrics;
+use crate::policy::ValidatingAdmissionPolicy;
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
-use crate::webhook::{Caller, Conditions, MutatingAdmissionWebhook, ValidatingAdmissionWebhook};
+use crate::webhook::{Caller, MutatingAdmissionWebhook, ValidatingAdmissionWebhook};
 use crate::{
     Chain, DefaultIngressClass, DefaultTolerationSeconds, LimitRanger, NamespaceLifecycle,
     NodeDeclaredFeatureValidator, NodeRestriction, Plugin, PodResizeValidator, PodSecurity,
@@ -31,8 +32,6 @@ pub struct Setup {
     pub random: Random,
     /// Where webhooks are, and the connections to them.
     pub targets: Arc<Targets>,
-    /// Evaluates the CEL in webhooks' `matchConditions`.
-    pub conditions: Option<Arc<dyn Conditions>>,
     pub metrics: Arc<Metrics>,
 }
 
@@ -41,7 +40,7 @@ impl Setup {
         Caller {
             targets: self.targets.clone(),
             random: self.random,
-            conditions: self.conditions.clone(),
+            authorizer: self.authorizer.clone(),
             metrics: self.metrics.clone(),
         }
     }
@@ -133,7 +132,16 @@ const ALL: &[(&str, Row)] = &[
         "MutatingAdmissionWebhook",
         On(|it| Box::new(MutatingAdmissionWebhook::new(it.caller()))),
     ),
-    ("ValidatingAdmissionPolicy", NotEnforced),
+    (
+        "ValidatingAdmissionPolicy",
+        On(|it| {
+            let authorizer = it.authorizer.clone();
+            Box::new(ValidatingAdmissionPolicy::new(
+                authorizer,
+                it.metrics.clone(),
+            ))
+        }),
+    ),
     (
         "ValidatingAdmissionWebhook",
         On(|it| Box::new(ValidatingAdmissionWebhook::new(it.caller()))),
@@ -234,7 +242,6 @@ mod tests {
             authorizer: Arc::new(auth::authorizer::AlwaysAllow),
             random: || 0,
             targets: Arc::default(),
-            conditions: None,
             metrics: Arc::new(Metrics::new(&Registry::default())),
         };
         let plugins = Plugins::new(&names(enable), &names(disable)).unwrap();

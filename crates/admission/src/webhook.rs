@@ -4,21 +4,18 @@
 //! second time if the object changed after them; validating ones are called all at once. Without any configuration
 //! nothing here costs anything.
 //!
-//! `matchConditions` are CEL, which comes in through [`Conditions`]. Without it, a webhook that has them goes by its
-//! failure policy: the request is refused, or the webhook is left out.
+//! `matchConditions` are evaluated as those of policies are (`crate::policy`).
 
 mod call;
 mod hook;
 mod matching;
 mod mutate;
 mod review;
-mod rule;
 mod validate;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use json::Value;
+use auth::Authorizer;
 
 use self::hook::Hook;
 pub(crate) use self::mutate::Reinvocation;
@@ -29,25 +26,14 @@ use crate::{Admitting, Lookup, Outcome, Plugin, Random, Request};
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// Evaluates `matchConditions`.
-pub trait Conditions: Send + Sync + fmt::Debug {
-    /// Whether all hold for the request, with the object as the webhook would see it.
-    fn hold(
-        &self,
-        conditions: &Value,
-        request: &Request<'_>,
-        object: &Value,
-        old: Option<&Value>,
-    ) -> Result<bool, String>;
-}
-
 /// What both kinds of webhooks share.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub targets: Arc<Targets>,
     /// For the identity of each call.
     pub random: Random,
-    pub conditions: Option<Arc<dyn Conditions>>,
+    /// Whom `matchConditions` ask.
+    pub authorizer: Arc<dyn Authorizer>,
     pub metrics: Arc<Metrics>,
 }
 
@@ -146,23 +132,15 @@ impl Hooks {
 /// Webhooks could otherwise forbid their own removal, or lock all out.
 fn is_exempt(request: &Request<'_>) -> bool {
     let (group, kind) = (&*request.kind.group, &*request.kind.kind);
-    let resource = &*request.resource.resource;
-    match &*request.resource.group {
-        "authentication.k8s.io" => matches!(resource, "tokenreviews" | "selfsubjectreviews"),
-        "authorization.k8s.io" => {
-            resource.ends_with("accessreviews") || resource == "selfsubjectrulesreviews"
-        }
-        _ => {
-            group == GROUP
-                && matches!(
-                    kind,
-                    "ValidatingWebhookConfiguration"
-                        | "MutatingWebhookConfiguration"
-                        | "ValidatingAdmissionPolicy"
-                        | "ValidatingAdmissionPolicyBinding"
-                        | "MutatingAdmissionPolicy"
-                        | "MutatingAdmissionPolicyBinding"
-                )
-        }
-    }
+    crate::matching::is_review(request)
+        || group == GROUP
+            && matches!(
+                kind,
+                "ValidatingWebhookConfiguration"
+                    | "MutatingWebhookConfiguration"
+                    | "ValidatingAdmissionPolicy"
+                    | "ValidatingAdmissionPolicyBinding"
+                    | "MutatingAdmissionPolicy"
+                    | "MutatingAdmissionPolicyBinding"
+            )
 }

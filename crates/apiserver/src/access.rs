@@ -1,7 +1,10 @@
 //! Who sends a request, and whether they may: the bridge to the crate `auth`.
 //!
-//! **Belongs here:** authentication, authorization and the inflight limit of a request, before its verb runs.
+//! **Belongs here:** what connections, headers and tokens say of a sender, and how refusals read. The crate `auth`
+//! decides.
+//! **May use:** `observe`, `runtime`, `transport`.
 
 pub mod authenticate;
-pub(crate) mod gate;
+pub(crate) mod authorize;
+pub(crate) mod impersonate;
 pub mod used_tokens;

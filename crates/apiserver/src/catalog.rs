@@ -1,9 +1,10 @@
-//! The kinds that are served right now: the built-in rows, and the custom ones that arrive and go.
+//! The kinds that are served now: built-in rows, and custom ones that come and go.
 //!
 //! A catalog is never changed: a new one takes its place.
 //!
-//! **Room.** Kinds, built-in and custom: their rows, schemas, versions, and conversion between versions and stored
-//! bytes. **May use:** `runtime`.
+//! **Belongs here:** kinds, built-in and custom: rows, schemas, versions, defaults, metadata of objects, and
+//! conversion between versions and stored bytes.
+//! **May use:** `instruments`, `runtime`.
 
 pub(crate) mod canonical;
 pub(crate) mod convert;
@@ -12,6 +13,7 @@ pub mod custom;
 pub(crate) mod defaults;
 pub(crate) mod fields;
 pub(crate) mod object;
+mod served;
 pub(crate) mod structural;
 
 use std::collections::HashMap;
@@ -24,6 +26,8 @@ use meta::gvk::{
 };
 use resources::Resource as Row;
 use schema::Schema;
+
+pub use served::ServedCatalog;
 
 use crate::catalog::custom::Custom;
 use crate::instruments::row::RowSeries;

@@ -1,7 +1,9 @@
-//! Which groups, versions and resources there are, in the old form and in the one that comes all at once.
+//! Discovery: groups, versions and resources, one by one and aggregated.
 //!
-//! **Room.** Documents made from the catalog: discovery and `OpenAPI`, each with its cache.
+//! **Belongs here:** documents made from the catalog, discovery and `OpenAPI`, each with its cache.
+//! **May use:** `catalog`, `handler`, `request`, `runtime`, `transport`.
 
+pub(crate) mod documents;
 pub(crate) mod openapi;
 
 use std::collections::BTreeSet;
@@ -16,10 +18,10 @@ use meta::gvk::api_version;
 use telemetry::trace::Role;
 
 use crate::catalog::{Catalog, Group, Resource};
-use crate::nonresource::{self, Request};
-use crate::observe::traced;
+use crate::handler::document;
+use crate::handler::serialize;
+use crate::request::NonResourceRequest;
 use crate::runtime::digest;
-use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::gzip::{self, Packed};
 
@@ -36,6 +38,54 @@ struct Aggregated {
 }
 
 impl Cache {
+    /// `/api` and `/apis`
+    pub(crate) fn root(
+        &self,
+        catalog: &Arc<Catalog>,
+        address: &str,
+        request: &NonResourceRequest<'_>,
+        groups: bool,
+    ) -> Result<Response<Body>, Status> {
+        if wants_aggregated(request.accepts())? {
+            let made = self.get(catalog, groups);
+            let is_packed = gzip::is_wanted(request.headers, made.body.len());
+            let body = if is_packed {
+                made.packed.clone()
+            } else {
+                made.body.clone()
+            };
+            let mut response = document::tagged(request, AGGREGATED, &made.etag, body);
+            if is_packed && response.status().is_success() {
+                gzip::mark(&mut response);
+            }
+            if !response.status().is_success() {
+                return Ok(response);
+            }
+            let (head, body) = response.into_parts();
+            let body = serialize::written(Role::Document, || Ok(body))?;
+            return Ok(Response::from_parts(head, body));
+        }
+        let value = if groups {
+            let all = catalog.groups.iter().filter(|group| !group.name.is_empty());
+            let all: Vec<Value> = all.map(|group| group_value(group, false)).collect();
+            json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": all})
+        } else {
+            json!({
+                "kind": "APIVersions",
+                "versions": ["v1"],
+                "serverAddressByClientCIDRs": [{
+                    "clientCIDR": "0.0.0.0/0",
+                    "serverAddress": address,
+                }],
+            })
+        };
+        let mut response = document::objects(request, &value)?;
+        response
+            .headers_mut()
+            .insert("vary", http::HeaderValue::from_static("Accept"));
+        Ok(response)
+    }
+
     fn get(&self, catalog: &Arc<Catalog>, groups: bool) -> Arc<Aggregated> {
         let slot = &self.0[usize::from(groups)];
         let known = slot.load_full();
@@ -55,53 +105,6 @@ impl Cache {
 }
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-
-/// `/api` and `/apis`
-pub(crate) fn root(
-    api: &Api,
-    request: &Request<'_>,
-    groups: bool,
-) -> Result<Response<Body>, Status> {
-    let catalog = api.catalog.load_full();
-    if wants_aggregated(nonresource::accepts(request))? {
-        let made = api.discovery.get(&catalog, groups);
-        let is_packed = gzip::is_wanted(request.headers, made.body.len());
-        let body = if is_packed {
-            made.packed.clone()
-        } else {
-            made.body.clone()
-        };
-        let mut response = nonresource::tagged(request, AGGREGATED, &made.etag, body);
-        if is_packed && response.status().is_success() {
-            gzip::mark(&mut response);
-        }
-        if !response.status().is_success() {
-            return Ok(response);
-        }
-        let (head, body) = response.into_parts();
-        let body = traced::written(Role::Document, || Ok(body))?;
-        return Ok(Response::from_parts(head, body));
-    }
-    let value = if groups {
-        let all = catalog.groups.iter().filter(|group| !group.name.is_empty());
-        let all: Vec<Value> = all.map(|group| group_value(group, false)).collect();
-        json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": all})
-    } else {
-        json!({
-            "kind": "APIVersions",
-            "versions": ["v1"],
-            "serverAddressByClientCIDRs": [{
-                "clientCIDR": "0.0.0.0/0",
-                "serverAddress": (api.documents.address.clone()),
-            }],
-        })
-    };
-    let mut response = nonresource::objects(request, &value)?;
-    response
-        .headers_mut()
-        .insert("vary", http::HeaderValue::from_static("Accept"));
-    Ok(response)
-}
 
 /// Whether the first form that we know is the aggregated one. Its older version is gone.
 fn wants_aggregated(accept: &str) -> Result<bool, Status> {
@@ -138,8 +141,7 @@ fn wants_aggregated(accept: &str) -> Result<bool, Status> {
 }
 
 /// `/apis/apps`
-pub(crate) fn group(api: &Api, name: &str) -> Option<Value> {
-    let catalog = api.catalog.load();
+pub(crate) fn group(catalog: &Catalog, name: &str) -> Option<Value> {
     catalog.group(name).map(|group| group_value(group, true))
 }
 
@@ -164,8 +166,7 @@ fn group_value(group: &Group, alone: bool) -> Value {
 }
 
 /// `/api/v1` and `/apis/apps/v1`
-pub(crate) fn resources(api: &Api, group: &str, version: &str) -> Option<Value> {
-    let catalog = api.catalog.load();
+pub(crate) fn resources(catalog: &Catalog, group: &str, version: &str) -> Option<Value> {
     let found = catalog.version(group, version)?;
     let mut all = Vec::new();
     for resource in &found.resources {
@@ -327,8 +328,7 @@ fn discovered(resource: &Resource) -> Value {
 }
 
 /// `/`
-pub(crate) fn paths(api: &Api) -> Value {
-    let catalog = api.catalog.load();
+pub(crate) fn paths(catalog: &Catalog) -> Value {
     let mut paths: BTreeSet<String> = [
         "/.well-known/openid-configuration",
         "/api",

@@ -1,11 +1,13 @@
 //! Hot path. API Priority and Fairness: which priority level a request belongs to, a seat there or a place in a queue for
 //! one, and the way back. The rules are in the crate `flowcontrol`; here are locks, tasks and the clock.
 //!
-//! **Room.** Limits on how many requests are served at a time. **May use:** `request`, `catalog`, `transport`, `runtime`.
+//! **Belongs here:** limits on how many requests are served at a time.
+//! **May use:** `catalog`, `instruments`, `request`, `runtime`, `transport`.
 
 mod debug;
 mod estimate;
 mod level;
+pub(crate) mod limiter;
 mod objects;
 pub(crate) mod places;
 mod seat;
@@ -14,10 +16,9 @@ mod series;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod unseated;
 mod watched;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
@@ -28,25 +29,25 @@ use http::uri::PathAndQuery;
 use telemetry::metrics::{Registry, Timer};
 
 use crate::request::{RequestInfo, Verb};
-use crate::state::{Api, Settings};
 
-pub(crate) use debug::answer as debug_answer;
+pub(crate) use debug::dump;
+pub(crate) use estimate::Stored;
 pub(crate) use level::EntryRef;
 pub(crate) use objects::Changed;
 pub(crate) use seat::{Arriving, FlowSeat, Outcome};
 pub(crate) use series::Meters;
 pub(crate) use stream::StreamSeat;
-pub(crate) use unseated::Unseated;
 pub(crate) use watched::Watched;
 
 use estimate::ObjectSizes;
 use level::EntryRefs;
+use limiter::Limits;
 use objects::State;
 use series::Families;
 use stream::Streams;
 
 /// How often it is looked for clients that take nothing of a list that holds seats.
-const SWEEP: Duration = Duration::from_millis(500);
+pub(crate) const SWEEP: Duration = Duration::from_millis(500);
 
 /// The filter, and what configures it.
 #[derive(Debug)]
@@ -85,11 +86,11 @@ impl Shared {
 
 impl FlowControl {
     /// Seats are as many as requests might have been in flight without it. `None` if that is none.
-    pub(crate) fn new(settings: &Settings, registry: &Registry) -> Option<Arc<Self>> {
-        let most = settings.max_requests_inflight;
-        let most = most.saturating_add(settings.max_mutating_requests_inflight);
+    pub(crate) fn new(limits: &Limits, registry: &Registry) -> Option<Arc<Self>> {
+        let most = limits.max_requests_inflight;
+        let most = most.saturating_add(limits.max_mutating_requests_inflight);
         let seats = u32::try_from(most).unwrap_or(u32::MAX);
-        if !settings.priority_and_fairness || seats == 0 {
+        if !limits.priority_and_fairness || seats == 0 {
             return None;
         }
         let shared = Arc::new(Shared {
@@ -98,7 +99,7 @@ impl FlowControl {
             families: Families::new(registry),
             meters: Meters::new(0),
             watches: WatchTracker::default(),
-            bodies: BodyBudget::new(settings.max_slow_body_bytes),
+            bodies: BodyBudget::new(limits.max_slow_body_bytes),
             streams: Streams::default(),
         });
         let flow = Arc::new(Self {
@@ -112,6 +113,11 @@ impl FlowControl {
         flow.configure(Changed::Nothing);
         series::observe(registry, &flow);
         Some(flow)
+    }
+
+    /// Takes seats back from clients that take nothing of their lists. To be called every [`SWEEP`].
+    pub(crate) fn sweep(&self) {
+        self.shared.streams.sweep(self.shared.now());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,22 +177,5 @@ fn reads(info: &RequestInfo<'_>, method: &Method) -> bool {
     match &info.resource {
         Some(it) => matches!(it.verb, Verb::Get | Verb::List | Verb::Watch),
         None => *method == Method::GET,
-    }
-}
-
-/// Keeps seats where they are needed until the server stops.
-pub(crate) async fn maintain(api: Weak<Api>, flow: Arc<FlowControl>) {
-    let mut adjusted = tokio::time::Instant::now();
-    loop {
-        tokio::time::sleep(SWEEP).await;
-        match api.upgrade() {
-            Some(api) if !*api.stop.borrow() => {}
-            _ => return,
-        }
-        flow.shared.streams.sweep(flow.shared.now());
-        if adjusted.elapsed() >= flowcontrol::PERIOD {
-            adjusted = tokio::time::Instant::now();
-            flow.adjust();
-        }
     }
 }

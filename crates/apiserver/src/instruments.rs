@@ -1,7 +1,8 @@
 //! Handles of metric series that hot paths hold: counters and histograms, by the labels of upstream.
 //!
-//! **Room.** Belongs here: what the row of a kind, a connection or a limit counts by itself. Which metrics there are, and
-//! when a request is counted, is for `observe` to say. **May use:** no other room.
+//! **Belongs here:** what the row of a kind, a connection or a limit counts by itself. Which metrics there are, and
+//! when a request is counted, is for `observe` to say.
+//! **May use:** no other room.
 
 pub(crate) mod inflight;
 pub(crate) mod labels;

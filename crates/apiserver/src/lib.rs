@@ -4,13 +4,14 @@
 //! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 //!
 //! The modules below are rooms: one purpose each. Their first lines say what belongs there and which rooms they may use.
-//! From the bottom up: `runtime`, `transport`, `catalog`, `request`, `flow`, `observe`, `discovery`, `access`, `state`,
-//! `read`, `write`, `subresources`, `nonresource`, `pipeline`, `server`.
+//! From the bottom up: `runtime`, `instruments`, `transport`, `request`, `catalog`, `flow`, `handler`, `observe`,
+//! `discovery`, `access`, `state`, `read`, `write`, `subresources`, `nonresource`, `pipeline`, `server`.
 
 mod access;
 pub mod catalog;
 mod discovery;
 mod flow;
+mod handler;
 mod instruments;
 pub mod nonresource;
 mod observe;
@@ -36,6 +37,6 @@ pub use pipeline::local;
 pub use read::{continue_token, metadata_stream};
 pub use runtime::random;
 pub use server::{receiver, scrape};
-pub use state::{compact, informers, master_leases};
+pub use state::{compact, gauges, informers, master_leases};
 pub use transport::{body, delivery, incoming, tls, unread};
 pub use write::{allocate, unenforced};

@@ -1,6 +1,7 @@
-//! Everything that is not a resource: discovery, versions, health, and who we are.
+//! Requests for paths that are no resources: discovery, version, health, metrics, the keys of the token issuer.
 //!
-//! **Room.** Paths that are no resources, on top of `discovery` and `state`.
+//! **Belongs here:** paths that are no resources.
+//! **May use:** `catalog`, `discovery`, `flow`, `handler`, `observe`, `request`, `runtime`, `state`, `transport`.
 
 pub(crate) mod debug_flags;
 pub(crate) mod debug_traces;
@@ -8,55 +9,28 @@ pub mod health;
 
 use std::sync::Arc;
 
-use auth::User;
-use http::header::{ACCEPT, ETAG, HeaderValue, IF_NONE_MATCH, VARY};
-use http::{HeaderMap, Method, Response, StatusCode};
-use json::{Value, json};
+use http::header::HeaderValue;
+use http::{Method, Response};
+use json::Value;
 use meta::Status;
-use meta::status::Reason;
-use telemetry::trace::Role;
 
 use crate::catalog::Group;
 use crate::discovery;
 use crate::discovery::openapi;
 use crate::flow;
-use crate::observe::traced;
-use crate::request::Query;
-use crate::request::negotiate::{Accepted, Format, Offer};
-use crate::request::render;
-use crate::request::respond;
+use crate::handler::document::objects;
+use crate::handler::respond;
+use crate::handler::respond::{no_resource, page_not_found};
+use crate::request::NonResourceRequest;
 use crate::state::Api;
 use crate::transport::body::Body;
 
-/// What the server says of itself.
-#[derive(Clone, Debug, Default)]
-pub struct Documents {
-    pub issuer: String,
-    /// `/openid/v1/jwks`
-    pub jwks: Value,
-    pub openid: Value,
-    /// How clients reach us.
-    pub address: String,
-}
+pub use crate::discovery::documents::{Documents, version};
 
-impl Documents {
-    /// The port that clients reach us at.
-    pub fn port(&self) -> u16 {
-        let port = self.address.rsplit(':').next();
-        port.and_then(|it| it.parse().ok()).unwrap_or(6443)
-    }
-}
-
-#[derive(Debug)]
-pub struct Request<'a> {
-    pub user: &'a User,
-    pub path: &'a str,
-    pub query: &'a Query,
-    pub headers: &'a HeaderMap,
-    pub method: &'a Method,
-}
-
-pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Body>, Status> {
+pub async fn answer(
+    api: &Arc<Api>,
+    request: &NonResourceRequest<'_>,
+) -> Result<Response<Body>, Status> {
     let path = request.path;
     let bare = path.strip_prefix('/').unwrap_or(path);
     let parts: Vec<&str> = bare.strip_suffix('/').unwrap_or(bare).split('/').collect();
@@ -72,10 +46,11 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
         return debug_traces::answer(api, request, rest).await;
     }
     if let ["debug", "api_priority_and_fairness", name] = parts.as_slice()
-        && let Some(flow) = api.limiter.flow()
+        && let Some(flow) = api.limiter().flow()
         && !path.ends_with('/')
     {
-        let found = flow::debug_answer(flow, request, name);
+        let found = flow::dump(flow, request.query, name);
+        let found = found.map(|it| respond::ok("text/plain; charset=utf-8", it));
         return Ok(found.unwrap_or_else(page_not_found));
     }
     let Some(read) = read(api, request, &parts).await else {
@@ -85,7 +60,7 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
         return read;
     }
     match parts.as_slice() {
-        ["version" | "api" | "apis", ..] => Err(crate::pipeline::verbs::not_allowed()),
+        ["version" | "api" | "apis", ..] => Err(respond::not_allowed()),
         _ if *request.method == Method::HEAD => read,
         _ => Ok(page_not_found()),
     }
@@ -94,73 +69,65 @@ pub async fn answer(api: &Arc<Api>, request: &Request<'_>) -> Result<Response<Bo
 /// What GET gets; none if there is nothing of that name.
 async fn read(
     api: &Arc<Api>,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     parts: &[&str],
 ) -> Option<Result<Response<Body>, Status>> {
-    let resources = |group, version| match discovery::resources(api, group, version) {
-        Some(all) => Some(objects(request, &all)),
-        None if api
-            .catalog
-            .load()
-            .group(group)
-            .is_some_and(Group::is_builtin) =>
-        {
-            Some(Err(no_resource()))
-        }
-        None => None,
-    };
+    let resources =
+        |group, version| match discovery::resources(&api.catalog().load(), group, version) {
+            Some(all) => Some(objects(request, &all)),
+            None if api
+                .catalog()
+                .load()
+                .group(group)
+                .is_some_and(Group::is_builtin) =>
+            {
+                Some(Err(no_resource()))
+            }
+            None => None,
+        };
     match parts {
-        [""] => Some(objects(request, &discovery::paths(api))),
+        [""] => Some(objects(request, &discovery::paths(&api.catalog().load()))),
         ["version"] => Some(only(request, "application/json").map(|()| pretty(&version()))),
-        ["metrics", rest @ ..] if api.settings.serve_metrics => {
+        ["metrics", rest @ ..] if api.settings().serve_metrics => {
             let registry = match rest {
-                [] => &api.metrics.registry,
-                ["slis"] => &api.metrics.slis,
+                [] => &api.metrics().registry,
+                ["slis"] => &api.metrics().slis,
                 _ => return None,
             };
-            let format = telemetry::metrics::Format::accepted(accepts(request));
+            let format = telemetry::metrics::Format::accepted(request.accepts());
             let text = telemetry::metrics::encode(registry, format);
             Some(Ok(respond::ok(format.content_type(), text)))
         }
-        ["api" | "apis"] => Some(discovery::root(api, request, parts[0] == "apis")),
+        ["api" | "apis"] => {
+            let (catalog, address) = (api.catalog().load_full(), &api.documents().address);
+            let groups = parts[0] == "apis";
+            Some(api.discovery().root(&catalog, address, request, groups))
+        }
         ["api", version] => resources("", version),
-        ["apis", group] => discovery::group(api, group).map(|it| objects(request, &it)),
+        ["apis", group] => {
+            discovery::group(&api.catalog().load(), group).map(|it| objects(request, &it))
+        }
         ["apis", group, version] => resources(group, version),
-        ["openapi", rest @ ..] => Some(openapi::answer(api, request, rest).await),
+        ["openapi", rest @ ..] => Some(openapi::answer(api.openapi(), request, rest).await),
         [".well-known", "openid-configuration"] => {
-            Some(Ok(document(&api.documents.openid, "application/json")))
+            Some(Ok(document(&api.documents().openid, "application/json")))
         }
         ["openid", "v1", "jwks"] => {
             let media = "application/jwk-set+json";
-            Some(only(request, media).map(|()| document(&api.documents.jwks, media)))
+            Some(only(request, media).map(|()| document(&api.documents().jwks, media)))
         }
         _ => None,
     }
 }
 
 /// Whether the client takes the one form that a document has.
-fn only(request: &Request<'_>, media: &str) -> Result<(), Status> {
+fn only(request: &NonResourceRequest<'_>, media: &str) -> Result<(), Status> {
     let takes = |it: &str| [media, "application/*", "*/*", ""].contains(&it);
-    let mut asked = accepts(request).split(',');
+    let mut asked = request.accepts().split(',');
     if asked.any(|it| takes(it.split(';').next().unwrap_or_default().trim())) {
         return Ok(());
     }
     Err(respond::unrepresentable(&[media]))
-}
-
-/// A document that is shown in any format that objects are shown in.
-pub fn objects(request: &Request<'_>, value: &Value) -> Result<Response<Body>, Status> {
-    let accepted = respond::of_headers(request.headers, request.query, Offer::PLAIN)?;
-    // Discovery has no protobuf of ours; whoever asks for it takes JSON too.
-    let accepted = match accepted.format {
-        Format::Protobuf => Accepted {
-            format: Format::Json,
-            ..accepted
-        },
-        _ => accepted,
-    };
-    let body = traced::written(Role::Document, || render::encode(value, accepted))?;
-    Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 fn pretty(value: &Value) -> Response<Body> {
@@ -179,89 +146,4 @@ fn document(value: &Value, content_type: &'static str) -> Response<Body> {
         HeaderValue::from_static("public, max-age=3600"),
     );
     response
-}
-
-/// Bytes that change seldom: whoever has them already gets none.
-pub fn tagged(
-    request: &Request<'_>,
-    content_type: &'static str,
-    etag: &str,
-    body: bytes::Bytes,
-) -> Response<Body> {
-    let known = request
-        .headers
-        .get(IF_NONE_MATCH)
-        .and_then(|it| it.to_str().ok());
-    let mut response = if known == Some(etag) {
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        response
-    } else {
-        respond::ok(content_type, body)
-    };
-    let headers = response.headers_mut();
-    headers.insert("cache-control", HeaderValue::from_static("public"));
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    if let Ok(etag) = HeaderValue::from_str(etag) {
-        headers.insert(ETAG, etag);
-    }
-    response
-}
-
-pub fn version() -> Value {
-    json!({
-        "major": "1",
-        "minor": "37",
-        "emulationMajor": "1",
-        "emulationMinor": "37",
-        "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "36",
-        "gitVersion": "v1.37.0",
-        "gitCommit": "",
-        "gitTreeState": "",
-        "buildDate": "1970-01-01T00:00:00Z",
-        "goVersion": "",
-        "compiler": "rustc",
-        "platform": (format!("{}/{}", std::env::consts::OS, go_arch())),
-    })
-}
-
-fn go_arch() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
-}
-
-/// As Go's mux answers.
-pub fn page_not_found() -> Response<Body> {
-    let mut response = respond::with_code(
-        StatusCode::NOT_FOUND,
-        "text/plain; charset=utf-8",
-        "404 page not found\n",
-    );
-    let headers = response.headers_mut();
-    headers.insert(
-        "x-content-type-options",
-        HeaderValue::from_static("nosniff"),
-    );
-    response
-}
-
-/// A resource that is not there, in a version that is.
-pub fn no_resource() -> Status {
-    let mut status = Status::failure(
-        404,
-        Reason::NotFound,
-        "the server could not find the requested resource",
-    );
-    status.details = Some(Box::default());
-    status
-}
-
-/// What the client asked for in its Accept header, word by word.
-pub fn accepts<'a>(request: &'a Request<'_>) -> &'a str {
-    let header = request.headers.get(ACCEPT).and_then(|it| it.to_str().ok());
-    header.unwrap_or_default()
 }

@@ -1,8 +1,11 @@
 //! One request from end to end, top-down.
 //!
-//! **Room.** The order of the filters of a request, the choice of its verb, and calls from inside the process. Uses all
-//! rooms but `server`.
+//! **Belongs here:** the filters of a request in their order, the choice of its verb, and calls from inside the
+//! process.
+//! **May use:** `access`, `catalog`, `flow`, `handler`, `nonresource`, `observe`, `read`, `request`, `runtime`,
+//! `state`, `subresources`, `transport`, `write`.
 
+pub(crate) mod gate;
 pub mod local;
 pub(crate) mod verbs;
 
@@ -16,23 +19,21 @@ use std::time::{Duration, Instant};
 use auth::{Attributes, User};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
-use json::Value;
 use meta::Status;
 use tokio::time::error::Elapsed;
 
-use crate::access::authenticate;
-use crate::access::gate::{self, SeatSlot};
+use crate::access::impersonate;
 use crate::catalog::Resource;
-use crate::flow::Unseated;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::nonresource;
 use crate::nonresource::debug_flags;
 use crate::observe::metrics::Tally;
 use crate::observe::request_log::{AUDIT_ID, Noted};
 use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
-use crate::request::respond;
 use crate::request::warnings::Warnings;
-use crate::request::{BadPath, Query, RequestInfo, ResourceRequest, Verb};
-use crate::runtime::cpu_slots::{self, Offload};
+use crate::request::{BadPath, NonResourceRequest, Query, RequestInfo, ResourceRequest, Verb};
+use crate::runtime::cpu_slots::Offload;
 use crate::runtime::random;
 pub use crate::state::{Api, Config, Settings};
 use crate::transport::body::Body;
@@ -47,283 +48,257 @@ const OWN_DEADLINE: Duration = Duration::from_secs(60);
 /// For a response that says that the request took too long.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// All that is known about a request for a resource when its verb takes over.
-#[derive(Debug)]
-pub struct Ask<'a> {
-    pub user: &'a User,
-    pub info: &'a ResourceRequest<'a>,
-    pub resource: Arc<Resource>,
-    pub query: &'a Query,
-    pub headers: &'a HeaderMap,
-    pub method: &'a Method,
-    pub warnings: &'a Warnings,
-    /// When it is answered, with whatever there is. What streams has none.
-    pub deadline: Option<Instant>,
-    /// What it holds of the server's concurrency.
-    pub seat: &'a SeatSlot,
+/// Answers a request from inside the process.
+pub async fn handle(
+    api: &Arc<Api>,
+    caller: &Caller,
+    parts: Parts,
+    body: RequestBody,
+) -> Response<Body> {
+    respond_to(api, caller, &parts, body).await.response
 }
 
-impl Api {
-    pub async fn handle(
-        self: &Arc<Self>,
-        caller: &Caller,
-        parts: Parts,
-        body: RequestBody,
-    ) -> Response<Body> {
-        self.respond(caller, &parts, body).await.response
+/// Answers a request that came over a connection.
+pub(crate) async fn respond_to(
+    api: &Arc<Api>,
+    caller: &Caller,
+    parts: &Parts,
+    body: RequestBody,
+) -> Answer {
+    let mut tally = Tally::start();
+    tally.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+    let log = api.settings().request_log.filter(|it| (it.enabled)());
+    let mut noted = log.map(Noted::new);
+    let mut trace = api.tracer().request();
+    let query = Query::parse(parts.uri.query());
+    let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
+    let answered = {
+        let asked = (&query, &info);
+        let run = run(api, caller, parts, asked, body, noted.as_mut(), &mut tally);
+        let mut run = pin!(run);
+        poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
+    };
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(status) => respond::failed(&status, &parts.headers, &query),
+    };
+    let id = parts.headers.get(AUDIT_ID).cloned();
+    let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
+    if let Some(id) = &mut id {
+        once(id);
+        response.headers_mut().insert(AUDIT_ID, id.clone());
     }
-
-    pub(crate) async fn respond(
-        self: &Arc<Self>,
-        caller: &Caller,
-        parts: &Parts,
-        body: RequestBody,
-    ) -> Answer {
-        let mut tally = Tally::start();
-        tally.own = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
-        let log = self.settings.request_log.filter(|it| (it.enabled)());
-        let mut noted = log.map(Noted::new);
-        let mut trace = self.tracer.request();
-        let query = Query::parse(parts.uri.query());
-        let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
-        let answered = {
-            let asked = (&query, &info);
-            let run = self.run(caller, parts, asked, body, noted.as_mut(), &mut tally);
-            let mut run = pin!(run);
-            poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
-        };
-        let mut response = match answered {
-            Ok(response) => response,
-            Err(status) => respond::failed(&status, &parts.headers, &query),
-        };
-        let id = parts.headers.get(AUDIT_ID).cloned();
-        let mut id = id.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-        if let Some(id) = &mut id {
-            once(id);
-            response.headers_mut().insert(AUDIT_ID, id.clone());
-        }
-        if let Some(mut timing) = traced::server_timing(&trace) {
-            once(&mut timing);
-            response.headers_mut().insert(SERVER_TIMING, timing);
-        }
-        if let Some(entry) = &tally.flow {
-            entry.tell(response.headers_mut());
-        }
-        gzip::negotiate(&parts.headers, &mut response);
-        if parts.method == Method::HEAD {
-            *response.body_mut() = Body::empty();
-        }
-        if let Some(noted) = noted {
-            noted.tell(caller, parts, &response, &tally, trace.ids());
-        }
-        let mut terms = tally.terms();
-        if response.status() == StatusCode::GATEWAY_TIMEOUT {
-            // It begins when its time is over.
-            terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
-        }
-        tally.end(&mut response, trace.ids());
-        trace.finish(|| {
-            let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
-            RequestFacts::new(caller, parts, (&query, info), &response, id.as_ref())
-        });
-        if terms.deadline.is_some() && delivery::is_large(response.body()) {
-            terms.request = Some(Box::new(Described::new(parts, id.as_ref())));
-        }
-        Answer { response, terms }
+    if let Some(mut timing) = traced::server_timing(&trace) {
+        once(&mut timing);
+        response.headers_mut().insert(SERVER_TIMING, timing);
     }
+    if let Some(entry) = &tally.flow {
+        entry.tell(response.headers_mut());
+    }
+    gzip::negotiate(&parts.headers, &mut response);
+    if parts.method == Method::HEAD {
+        *response.body_mut() = Body::empty();
+    }
+    if let Some(noted) = noted {
+        noted.tell(caller, parts, &response, &tally, trace.ids());
+    }
+    let mut terms = tally.terms();
+    if response.status() == StatusCode::GATEWAY_TIMEOUT {
+        // It begins when its time is over.
+        terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
+    }
+    tally.end(&mut response, trace.ids());
+    trace.finish(|| {
+        let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
+        RequestFacts::new(caller, parts, (&query, info), &response, id.as_ref())
+    });
+    if terms.deadline.is_some() && delivery::is_large(response.body()) {
+        terms.request = Some(Box::new(Described::new(parts, id.as_ref())));
+    }
+    Answer { response, terms }
+}
 
-    async fn run(
-        self: &Arc<Self>,
-        caller: &Caller,
-        parts: &Parts,
-        (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
-        body: RequestBody,
-        mut noted: Option<&mut Noted>,
-        tally: &mut Tally,
-    ) -> Result<Response<Body>, Status> {
-        let info = info.as_ref();
-        let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
-        let most = deadline(query, info, self.longest(caller))?;
-        tally.deadline = most.map(|it| Instant::now() + it);
-        let known = self.who(caller, &parts.headers, tally).await;
-        let sender = known.as_deref().ok();
-        // Nobody waits for what a watch within the process sends: it would only fill a collector.
-        let is_watch = info
-            .resource
-            .as_ref()
-            .is_some_and(|it| it.verb == Verb::Watch);
-        let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-        let is_told = self.tracer.is_on() && !is_quiet;
-        let started = is_told.then(|| tally.started.tick());
-        traced::begin(&self.tracer, &parts.headers, sender, started);
-        let user = known?;
-        if let Some(noted) = &mut noted {
-            noted.sender(&user, info);
-        }
-        // Nothing is audited here, as with an upstream that has no policy for it.
-        let _audit = traced::station("audit");
-        // As Kubernetes 1.37 calls it, whoever may be impersonated.
-        let _impersonation = traced::station("constrainedimpersonation");
-        let method = lowercase(&parts.method);
-        let user = if authenticate::impersonates(&parts.headers) {
-            let sender = attributes(&user, &method, info, query);
-            match Box::pin(self.impersonate(&sender, &parts.headers)).await {
-                Ok(Some(other)) => {
-                    if let Some(noted) = &mut noted {
-                        noted.impersonated = Some(other.name.clone());
-                    }
-                    Arc::new(other)
+async fn run(
+    api: &Arc<Api>,
+    caller: &Caller,
+    parts: &Parts,
+    (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
+    body: RequestBody,
+    mut noted: Option<&mut Noted>,
+    tally: &mut Tally,
+) -> Result<Response<Body>, Status> {
+    let info = info.as_ref();
+    let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
+    let most = deadline(query, info, longest(api, caller))?;
+    tally.deadline = most.map(|it| Instant::now() + it);
+    let known = gate::authenticate(api, caller, &parts.headers, tally).await;
+    let sender = known.as_deref().ok();
+    // Nobody waits for what a watch within the process sends: it would only fill a collector.
+    let is_watch = info
+        .resource
+        .as_ref()
+        .is_some_and(|it| it.verb == Verb::Watch);
+    let is_quiet = is_watch && matches!(caller, Caller::Local(_));
+    let is_told = api.tracer().is_on() && !is_quiet;
+    let started = is_told.then(|| tally.started.tick());
+    traced::begin(api.tracer(), &parts.headers, sender, started);
+    let user = known?;
+    if let Some(noted) = &mut noted {
+        noted.sender(&user, info);
+    }
+    // Nothing is audited here, as with an upstream that has no policy for it.
+    let _audit = traced::filter_span("audit");
+    // As Kubernetes 1.37 calls it, whoever may be impersonated.
+    let _impersonation = traced::filter_span("constrainedimpersonation");
+    let method = lowercase(&parts.method);
+    let user = if impersonate::is_asked_for(&parts.headers) {
+        let sender = attributes(&user, &method, info, query);
+        match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
+            Ok(other) => {
+                if let (Some(noted), Some(other)) = (&mut noted, &other) {
+                    noted.impersonated = Some(other.name.clone());
                 }
-                Ok(None) => user,
-                Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
+                other.map_or(user, Arc::new)
             }
-        } else {
-            user
-        };
-        tally.user = Some(user.clone());
-        self.metrics.access.impersonated(tally.lap());
-        self.check_unread(caller, &user, info.path)?;
-        let asked = attributes(&user, &method, info, query);
-        let _limit = traced::station("priorityandfairness");
-        let request = (parts, info, query);
-        let most = most.unwrap_or_else(|| self.longest(caller));
-        let seat = match self
-            .admit(caller, &asked, &user, request, most, tally)
-            .await
-        {
+            Err(status) => return Ok(forbidden(&status, &parts.headers, query)),
+        }
+    } else {
+        user
+    };
+    tally.user = Some(user.clone());
+    api.metrics().access.impersonated(tally.lap());
+    check_unread(api, caller, &user, info.path)?;
+    let asked = attributes(&user, &method, info, query);
+    let _limit = traced::filter_span("priorityandfairness");
+    let request = (parts, info, query);
+    let most = most.unwrap_or_else(|| longest(api, caller));
+    let seat =
+        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, tally).await {
             Ok(seat) => seat,
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
-        self.metrics.access.placed(tally.lap());
-        tally.seated();
-        let _authorization = traced::station("authorization");
-        if let Err(status) = self.allow_request(&asked, tally).await {
-            return Ok(forbidden(&status, &parts.headers, query));
+    api.metrics().access.placed(tally.lap());
+    tally.seated();
+    let _authorization = traced::filter_span("authorization");
+    if let Err(status) = gate::authorize(api, &asked, tally).await {
+        return Ok(forbidden(&status, &parts.headers, query));
+    }
+    let Some(resource) = &info.resource else {
+        if debug_flags::is_path(info.path) {
+            drop(seat); // Its body may take its time.
+            return Ok(Box::pin(debug_flags::answer(&parts.method, info.path, body)).await);
         }
-        let Some(resource) = &info.resource else {
-            if debug_flags::is_path(info.path) {
-                drop(seat); // Its body may take its time.
-                return Ok(Box::pin(debug_flags::answer(&parts.method, info.path, body)).await);
-            }
-            let ask = nonresource::Request {
-                user: &user,
-                path: info.path,
-                query,
-                headers: &parts.headers,
-                method: &parts.method,
-            };
-            tally.series = self.metrics.requests.path(&ask);
-            let answered = Box::pin(in_time(tally.deadline, nonresource::answer(self, &ask))).await;
-            return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
-        };
-        if info.path.starts_with("//") {
-            // Authorized as what it reads like, and then nobody's, as upstream.
-            return Ok(nonresource::page_not_found());
-        }
-        // A change must not be judged by a state that is older than what other servers have answered.
-        if !matches!(parts.method, Method::GET | Method::HEAD) {
-            Box::pin(self.latest()).await?;
-        }
-        let Some(found) = self.served(resource).await else {
-            return Ok(self.not_served(&resource.group, &parts.headers, query));
-        };
-        let warnings = Warnings::default();
-        if found.custom.is_some() || resource.subresource.is_empty() {
-            let deprecation = deprecation(&found);
-            tally.deprecated = deprecation.is_some();
-            warnings.add(deprecation);
-        }
-        let ask = Ask {
+        let ask = NonResourceRequest {
             user: &user,
-            info: resource,
-            resource: found,
+            path: info.path,
             query,
             headers: &parts.headers,
             method: &parts.method,
-            warnings: &warnings,
-            deadline: tally.deadline,
-            seat: &seat,
         };
-        Ok(self.act(&ask, body, tally).await)
+        tally.series = api.metrics().requests.path(&ask);
+        let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
+        return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
+    };
+    if info.path.starts_with("//") {
+        // Authorized as what it reads like, and then nobody's, as upstream.
+        return Ok(respond::page_not_found());
     }
-
-    /// Custom groups know only what they serve.
-    fn not_served(&self, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
-        let catalog = self.catalog.load();
-        if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
-            return nonresource::page_not_found();
-        }
-        respond::refused(&nonresource::no_resource(), headers, query)
+    // A change must not be judged by a state that is older than what other servers have answered.
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        Box::pin(api.fresh_snapshot()).await?;
     }
-
-    /// What a request may take.
-    fn longest(&self, caller: &Caller) -> Duration {
-        match caller {
-            Caller::Remote { .. } => self.settings.request_timeout,
-            Caller::Local(_) => OWN_DEADLINE,
-        }
+    let Some(found) = served(api, resource).await else {
+        return Ok(not_served(api, &resource.group, &parts.headers, query));
+    };
+    let warnings = Warnings::default();
+    if found.custom.is_some() || resource.subresource.is_empty() {
+        let deprecation = deprecation(&found);
+        tally.deprecated = deprecation.is_some();
+        warnings.add(deprecation);
     }
+    let ask = RequestContext {
+        user: &user,
+        info: resource,
+        resource: found,
+        query,
+        headers: &parts.headers,
+        method: &parts.method,
+        warnings: &warnings,
+        deadline: tally.deadline,
+        seat: &seat,
+        limiter: api.limiter(),
+    };
+    Ok(act(api, &ask, body, tally).await)
+}
 
-    /// Has the verb answer, within its time.
-    async fn act(
-        self: &Arc<Self>,
-        ask: &Ask<'_>,
-        body: RequestBody,
-        tally: &mut Tally,
-    ) -> Response<Body> {
-        tally.series = self.metrics.requests.resource(ask);
-        if tally.deprecated && tally.series.is_some() {
-            self.metrics.requests.deprecated(ask);
-        }
-        let work = pin!(verbs::answer(self, ask, body));
-        let mut work = Offload::new(&self.cpu_slots, work);
-        let answered = before(ask.deadline, &mut work).await;
-        let mut response = answered.unwrap_or_else(|_| {
-            self.metrics.requests.timed_out(ask);
-            respond::failed(&timed_out(), ask.headers, ask.query)
-        });
-        ask.seat.follow(self.limiter.flow(), response.body_mut());
-        let warnings = ask.warnings.take();
-        tally.waited = ask.warnings.waited() + tally.queued;
-        let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
-        if !is_handled {
-            tally.series = None;
-        }
-        if is_handled || ask.resource.custom.is_some() {
-            respond::warn(&mut response, &warnings);
-        }
-        response
+/// Custom groups know only what they serve.
+fn not_served(api: &Api, group: &str, headers: &HeaderMap, query: &Query) -> Response<Body> {
+    let catalog = api.catalog().load();
+    if catalog.group(group).is_none_or(|it| !it.is_builtin()) {
+        return respond::page_not_found();
     }
+    respond::refused(&respond::no_resource(), headers, query)
+}
 
-    /// Refuses who has asked for much and read little of it.
-    fn check_unread(&self, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
-        match caller {
-            Caller::Remote { memory, .. } if !is_probe(path) => self.unread.check(memory, user),
-            _ => Ok(()),
-        }
-    }
-
-    /// The row of a resource.
-    fn known(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
-        let catalog = self.catalog.load();
-        let found = catalog.get(&asked.group, &asked.version, &asked.resource);
-        found.cloned()
-    }
-
-    /// The same. One that is not known may be so new that it is not learned yet.
-    async fn served(&self, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
-        if let Some(known) = self.known(asked) {
-            return Some(known);
-        }
-        Box::pin(self.learn()).await.ok()?;
-        self.known(asked)
+/// What a request may take.
+fn longest(api: &Api, caller: &Caller) -> Duration {
+    match caller {
+        Caller::Remote { .. } => api.settings().request_timeout,
+        Caller::Local(_) => OWN_DEADLINE,
     }
 }
 
-/// Health checks are answered however busy the server is.
-pub(crate) fn is_probe(path: &str) -> bool {
-    let first = path.strip_prefix('/').and_then(|it| it.split('/').next());
-    matches!(first, Some("healthz" | "livez" | "readyz"))
+/// Has the verb answer, within its time.
+async fn act(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+    body: RequestBody,
+    tally: &mut Tally,
+) -> Response<Body> {
+    tally.series = api.metrics().requests.resource(ask);
+    if tally.deprecated && tally.series.is_some() {
+        api.metrics().requests.deprecated(ask);
+    }
+    let work = pin!(verbs::answer(api, ask, body));
+    let mut work = Offload::new(api.cpu_slots(), work);
+    let answered = before(ask.deadline, &mut work).await;
+    let mut response = answered.unwrap_or_else(|_| {
+        api.metrics().requests.timed_out(ask);
+        respond::failed(&timed_out(), ask.headers, ask.query)
+    });
+    ask.seat.follow(api.limiter().flow(), response.body_mut());
+    let warnings = ask.warnings.take();
+    tally.waited = ask.warnings.waited() + tally.queued;
+    let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
+    if !is_handled {
+        tally.series = None;
+    }
+    if is_handled || ask.resource.custom.is_some() {
+        respond::warn(&mut response, &warnings);
+    }
+    response
+}
+
+/// Refuses who has asked for much and read little of it.
+fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
+    match caller {
+        Caller::Remote { memory, .. } if !gate::is_probe(path) => api.unread().check(memory, user),
+        _ => Ok(()),
+    }
+}
+
+/// The row of a resource. One that is not known may be so new that it is not learned yet.
+async fn served(api: &Api, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>> {
+    let find = || {
+        let catalog = api.catalog().load();
+        let found = catalog.get(&asked.group, &asked.version, &asked.resource);
+        found.cloned()
+    };
+    if let Some(found) = find() {
+        return Some(found);
+    }
+    Box::pin(api.wait_until_caught_up()).await.ok()?;
+    find()
 }
 
 /// What comes of it before the deadline.
@@ -449,68 +424,6 @@ fn attributes<'a>(
         attributes.label_selector = query.get("labelSelector").unwrap_or_default();
     }
     attributes
-}
-
-impl Ask<'_> {
-    pub fn list_options(&self) -> Result<meta::options::ListOptions, Status> {
-        meta::options::ListOptions::from_query(&meta::options::Query(self.query.pairs()), true)
-    }
-
-    /// The prefix of the keys that a watch is about. One object's key begins those of others too: which of them are
-    /// shown is for the filter to say.
-    pub fn watch_range(&self) -> String {
-        let (info, resource) = (self.info, &self.resource);
-        let has_key = !resource.namespaced || !info.namespace.is_empty();
-        if info.by_prefix && !info.name.is_empty() && has_key {
-            return resource.key(&info.namespace, &info.name);
-        }
-        resource.range(&info.namespace)
-    }
-
-    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
-    pub(crate) async fn heavy(&self, api: &Api, bytes: usize) -> Result<(), Status> {
-        if !cpu_slots::is_heavy(bytes) {
-            return Ok(());
-        }
-        Box::pin(async { Unseated::new(api, self).heavy(0).await }).await
-    }
-
-    /// The same request, to be changed.
-    pub fn again(&self) -> Ask<'_> {
-        Ask {
-            user: self.user,
-            info: self.info,
-            resource: self.resource.clone(),
-            query: self.query,
-            headers: self.headers,
-            method: self.method,
-            warnings: self.warnings,
-            deadline: self.deadline,
-            seat: self.seat,
-        }
-    }
-
-    /// An object that names the uid it is about must name the one that is there.
-    pub(crate) fn check_uid(&self, object: &Value, live: &Value) -> Result<(), Status> {
-        let (asked, found) = (meta::object::uid(object), meta::object::uid(live));
-        if asked.is_empty() || asked == found {
-            return Ok(());
-        }
-        let key = self.resource.key(&self.info.namespace, &self.info.name);
-        let text = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
-             failed: UID in precondition: {asked}, UID in object meta: {found}"
-        );
-        Err(Status::conflict(
-            &self.resource.group_resource(),
-            &self.info.name,
-            text,
-        ))
-    }
-
-    pub fn not_found(&self) -> Status {
-        Status::not_found(&self.resource.group_resource(), &self.info.name)
-    }
 }
 
 /// No answer has this value again: HTTP/2 is not to remember it, which is what this mark is for.

@@ -1,15 +1,11 @@
 //! What a request asks for, read from its path once. There is no route table: paths are regular, and custom resources
 //! arrive at run time.
 //!
-//! **Room.** What a client says and is told: request info, content negotiation, decoding of bodies, rendering of
-//! objects and responses. **May use:** `catalog`, `transport`, `runtime`.
+//! **Belongs here:** what the head of a request says: its path, its query, the formats that the client takes.
+//! **May use:** `transport`.
 
-pub(crate) mod decode;
-pub(crate) mod encoded;
 pub(crate) mod negotiate;
-pub(crate) mod render;
-pub(crate) mod respond;
-pub(crate) mod table;
+mod nonresource;
 pub(crate) mod warnings;
 
 use std::borrow::Cow;
@@ -18,6 +14,8 @@ use http::Method;
 use meta::selector::FieldSelector;
 
 use crate::transport::http1::percent_decode;
+
+pub use nonresource::NonResourceRequest;
 
 /// In the words that authorization rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

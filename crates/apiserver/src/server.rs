@@ -1,6 +1,7 @@
 //! Connections: accept, TLS, HTTP, and an end that loses nothing.
 //!
-//! **Room.** Listeners: the API, metrics on a port of their own, and the port for spans. The top: uses all rooms.
+//! **Belongs here:** listeners: the API, metrics on a port of their own, and the port for spans.
+//! **May use:** `observe`, `pipeline`, `runtime`, `state`, `transport`.
 
 pub mod receiver;
 pub mod scrape;
@@ -24,16 +25,17 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::pipeline;
 use crate::runtime::random;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 pub use crate::transport::caller::Peer;
-use crate::transport::connection_task::{Ended, Requests, Together};
+use crate::transport::connection_task::{ConnectionTask, Ended, Requests};
 use crate::transport::delivery::{Answer, ConnectionState, Delivery};
 use crate::transport::http1;
 use crate::transport::incoming::RequestBody;
-use crate::transport::record_writer::Gathered;
+use crate::transport::record_writer::RecordWriter;
 use crate::transport::strict_heads::StrictHeads;
 use crate::transport::tls::Accepting;
 
@@ -91,12 +93,12 @@ async fn connection(
     acceptor: TlsAcceptor,
     mut stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    prepare(&stream, api.settings.request_timeout)?;
-    let patience = tokio::time::sleep(api.settings.header_timeout);
+    prepare(&stream, api.settings().request_timeout)?;
+    let patience = tokio::time::sleep(api.settings().header_timeout);
     let mut patience = std::pin::pin!(patience);
     let stream = tokio::select! {
         stream = acceptor.accept(stream) => {
-            stream.inspect_err(|_| api.metrics.handshake_errors.inc())?
+            stream.inspect_err(|_| api.metrics().handshake_errors.inc())?
         }
         () = patience.as_mut() => return Ok(()),
         () = stopped(&mut stop) => return Ok(()),
@@ -111,12 +113,12 @@ async fn connection(
             .collect(),
     };
     let caller = Arc::new(api.caller(peer));
-    let state = ConnectionState::new(caller.memory(), api.settings.request_timeout);
+    let state = ConnectionState::new(caller.memory(), api.settings().request_timeout);
     let state = Arc::new(state);
     let requests = Requests::new(state.clone());
     let asked = Arc::new(AtomicBool::new(false));
     let begun = asked.clone();
-    let (streams, chance) = (api.settings.max_streams, api.settings.goaway_chance);
+    let (streams, chance) = (api.settings().max_streams, api.settings().goaway_chance);
     let away = Arc::new(Notify::new());
     let leave = away.clone();
     let service = service_fn(move |request: Request<Incoming>| {
@@ -151,15 +153,15 @@ async fn connection(
     } else {
         builder.http1_only()
     };
-    let stream = Gathered::new(stream);
+    let stream = RecordWriter::new(stream);
     let checked = StrictHeads::new(stream.clone(), speaks_http2);
     let connection = builder.serve_connection(TokioIo::new(checked), service);
     let connection = std::pin::pin!(connection);
-    let mut together = Together::new(connection, requests, stream);
+    let mut task = ConnectionTask::new(connection, requests, stream);
     let mut is_new = true;
     let ended = loop {
         tokio::select! {
-            ended = &mut together => break Some(ended),
+            ended = &mut task => break Some(ended),
             () = stopped(&mut stop) => break None,
             () = away.notified() => break None,
             () = patience.as_mut(), if is_new => {
@@ -174,8 +176,8 @@ async fn connection(
     let ended = if let Some(ended) = ended {
         ended
     } else {
-        together.connection().graceful_shutdown();
-        together.await
+        task.connection().graceful_shutdown();
+        task.await
     };
     match ended {
         Ended::ByItself(ended) => ended.map_err(io::Error::other),
@@ -232,7 +234,7 @@ fn work(
     parts: Parts,
     body: RequestBody,
 ) -> impl Future<Output = Answer> + Send {
-    async move { api.respond(&caller, &parts, body).await }
+    async move { pipeline::respond_to(&api, &caller, &parts, body).await }
 }
 
 #[cfg(test)]

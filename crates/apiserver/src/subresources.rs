@@ -1,38 +1,37 @@
-//! What hangs below an object: parts of it, other faces of it, and things that can be done to it.
+//! Subresources: parts of an object, other views of it, and actions on it.
 //!
-//! **Room.** Subresources and kinds that are not stored, on top of `read` and `write`.
+//! **Belongs here:** subresources, and kinds that are not stored.
+//! **May use:** `catalog`, `handler`, `observe`, `read`, `request`, `runtime`, `state`, `transport`, `write`.
 
 mod actions;
 mod eviction;
 mod kubelet;
 mod review;
 mod scale;
+mod target;
 mod token;
 
 use std::sync::Arc;
 
 use http::Response;
-use json::Value;
 use meta::Status;
 use resources::Verb as Allowed;
 
-use crate::nonresource;
-use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::request::Verb;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 
 /// Whether there is one of this name, for this verb.
-pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
+pub(crate) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     let name = &*ask.info.subresource;
     let Some(sub) = ask.resource.subresource(name) else {
-        return Err(nonresource::no_resource());
+        return Err(respond::no_resource());
     };
-    verbs::check_name(&ask.info.name)?;
-    if name == "proxy" && verbs::exists(ask) {
+    ask.check_name()?;
+    if name == "proxy" && ask.exists() {
         // By whatever method: it is for another server.
         return Ok(());
     }
@@ -42,29 +41,34 @@ pub(crate) fn check(ask: &Ask<'_>) -> Result<(), Status> {
         Verb::Update => Allowed::Update,
         Verb::Patch => Allowed::Patch,
         Verb::Delete => Allowed::Delete,
-        _ if ask.info.rest.is_empty() => return Err(verbs::not_allowed()),
-        _ => return Err(nonresource::no_resource()),
+        _ if ask.info.rest.is_empty() => return Err(respond::not_allowed()),
+        _ => return Err(respond::no_resource()),
     };
     let ends = ask.info.rest.is_empty() || ask.resource.custom.is_some();
-    if !ends || !verbs::exists(ask) {
-        return Err(nonresource::no_resource());
+    if !ends || !ask.exists() {
+        return Err(respond::no_resource());
     }
     let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {
-        return Err(verbs::not_allowed());
+        return Err(respond::not_allowed());
     }
     Ok(())
 }
 
+/// Whether a subresource is a part of its object: the verbs of objects read and write it.
+pub(crate) fn is_part(name: &str) -> bool {
+    matches!(
+        name,
+        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize"
+    )
+}
+
 pub(crate) async fn answer(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match &*ask.info.subresource {
-        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize" => {
-            verbs::object(api, ask, body).await
-        }
         "scale" => scale::answer(api, ask, body).await,
         "binding" => actions::bind(api, ask, body).await,
         "eviction" => eviction::evict(api, ask, body).await,
@@ -76,7 +80,7 @@ pub(crate) async fn answer(
 /// Resources that nothing is stored of: asked, answered, forgotten.
 pub(crate) async fn unstored(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match &*ask.resource.plural {
@@ -84,20 +88,4 @@ pub(crate) async fn unstored(
         "componentstatuses" => review::component_statuses(api, ask),
         _ => review::create(api, ask, body).await,
     }
-}
-
-/// The object that something is done to.
-fn target(api: &Api, ask: &Ask<'_>) -> Result<Value, Status> {
-    let resource = &ask.resource;
-    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    let key = resource.key(namespace, name);
-    let storage = traced::storage("Get etcd3");
-    let length = api
-        .store
-        .latest()
-        .get(key.as_bytes())
-        .map(|it| it.value.len());
-    let found = api.find(&resource.group, &resource.plural, namespace, name);
-    traced::got(&storage, &key, false, length);
-    found.ok_or_else(|| ask.not_found())
 }

@@ -1,6 +1,7 @@
 //! Bytes between the server and its clients: TLS, HTTP heads, bodies, compression, and delivery at the pace of the client.
 //!
-//! **Belongs here:** whatever holds for any HTTP server. **May use:** `runtime`.
+//! **Belongs here:** what holds for any HTTP server.
+//! **May use:** `instruments`, `runtime`.
 
 pub mod body;
 pub(crate) mod caller;

@@ -3,20 +3,25 @@
 //! live object, change, default, managed fields, mutate admission, prepare, validate, validate admission, canonical
 //! bytes, store.
 //!
-//! **Room.** Create, update, patch, apply and delete, and the parts of a write: strategies of kinds, managed fields,
-//! allocation, escalation checks.
+//! **Belongs here:** create, update, patch, apply and delete, and the steps of a write: strategies of kinds, managed
+//! fields, allocation, escalation checks.
+//! **May use:** `catalog`, `flow`, `handler`, `instruments`, `observe`, `read`, `request`, `runtime`, `state`,
+//! `transport`.
 
 pub mod allocate;
+pub(crate) mod body;
 mod create;
 pub(crate) mod definition;
 pub(crate) mod delete;
 pub(crate) mod escalation;
 pub(crate) mod managed;
+pub(crate) mod options;
 pub(crate) mod patch;
 pub(crate) mod strategy;
 pub mod unenforced;
 pub(crate) mod unserved;
 mod update;
+pub(crate) mod verbs;
 
 use std::sync::Arc;
 
@@ -31,12 +36,14 @@ use telemetry::trace::{self, Role, Scope};
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::request::respond;
 use crate::state::Api;
+
+use managed::FieldManager;
 
 /// When owners were found that are named twice: a patch is looked at no sooner.
 const ADMITTED: &str = " after mutating admission happens";
@@ -66,36 +73,36 @@ pub(crate) struct Written {
 #[derive(Debug)]
 pub(crate) struct Write<'a> {
     pub api: &'a Arc<Api>,
-    pub ask: &'a Ask<'a>,
+    pub ask: &'a RequestContext<'a>,
     pub options: Options,
     pub kind: GroupVersionKind,
-    pub seen: Seen<'a>,
-    /// The server's own change: nothing of it is a client's to own, to be reset or to be judged.
-    pub own: bool,
+    pub view: AdmissionView<'a>,
+    /// A change by the server itself: no client owns its fields, and nothing of it is reset or validated.
+    pub is_internal: bool,
 }
 
 /// What admission sees of a change.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Seen<'a> {
+pub(crate) enum AdmissionView<'a> {
     Whole,
     /// A part of the object that is a kind of its own, as its Scale.
-    Face(&'a dyn Face),
+    Subresource(&'a dyn SubresourceView),
     /// Nothing: it has seen what led to it.
     Nothing,
 }
 
-pub(crate) trait Face: std::fmt::Debug + Send + Sync {
+pub(crate) trait SubresourceView: std::fmt::Debug + Send + Sync {
     fn of(&self, object: &Value) -> Value;
 
     /// What admission made of it.
     fn put_back(&self, face: &Value, object: &mut Value);
 }
 
-impl Seen<'_> {
+impl AdmissionView<'_> {
     fn take(self, object: &mut Value) -> Value {
         match self {
             Self::Whole => object.take(),
-            Self::Face(face) => face.of(object),
+            Self::Subresource(face) => face.of(object),
             Self::Nothing => Value::Null,
         }
     }
@@ -103,7 +110,7 @@ impl Seen<'_> {
     fn put_back(self, seen: Value, object: &mut Value) {
         match self {
             Self::Whole => *object = seen,
-            Self::Face(face) => face.put_back(&seen, object),
+            Self::Subresource(face) => face.put_back(&seen, object),
             Self::Nothing => {}
         }
     }
@@ -142,14 +149,14 @@ fn is_same(before: &Value, after: &Value) -> bool {
 }
 
 impl<'a> Write<'a> {
-    pub(crate) fn new(api: &'a Arc<Api>, ask: &'a Ask<'a>, options: Options) -> Self {
+    pub(crate) fn new(api: &'a Arc<Api>, ask: &'a RequestContext<'a>, options: Options) -> Self {
         Self {
             api,
             ask,
             options,
             kind: ask.resource.gvk(),
-            seen: Seen::Whole,
-            own: false,
+            view: AdmissionView::Whole,
+            is_internal: false,
         }
     }
 
@@ -179,7 +186,7 @@ impl<'a> Write<'a> {
             trace::handler_event("About to check admission control");
         }
         let before = admitting.object.clone();
-        let done = self.api.admission.admit(request, admitting).await;
+        let done = self.api.admission().admit(request, admitting).await;
         self.gather(admitting);
         if !is_same(&before, &admitting.object) {
             self.keep_managers(&before, &mut admitting.object);
@@ -204,15 +211,27 @@ impl<'a> Write<'a> {
         request: &Request<'_>,
         admitting: &mut Admitting,
     ) -> Result<(), Status> {
-        let done = self.api.admission.validate(request, admitting).await;
+        let done = self.api.admission().validate(request, admitting).await;
         self.gather(admitting);
         done
     }
 
     fn gather(&self, admitting: &mut Admitting) {
         self.ask.warnings.add(admitting.warnings.drain(..));
+        let annotations = std::mem::take(&mut admitting.audit_annotations);
+        self.ask.warnings.annotate(annotations);
         let waited = std::mem::take(&mut admitting.waited);
         self.ask.warnings.add_wait(waited);
+    }
+
+    /// Owns the fields that this write sets.
+    pub(crate) fn field_manager(&self) -> FieldManager<'_> {
+        FieldManager {
+            name: &self.options.field_manager,
+            resource: &self.ask.resource,
+            subresource: &self.ask.info.subresource,
+            catalog: self.api.catalog(),
+        }
     }
 
     fn resource(&self) -> &Resource {

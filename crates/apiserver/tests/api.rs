@@ -20,6 +20,8 @@ mod fixture;
 mod gateway_api;
 #[path = "api/openapi.rs"]
 mod openapi;
+#[path = "api/policies.rs"]
+mod policies;
 #[path = "api/validation_rules.rs"]
 mod validation_rules;
 #[path = "api/watch_by_name.rs"]

@@ -257,6 +257,14 @@ impl Env {
             .flatten()
     }
 
+    /// Declares one more field of an object type. In place, as long as no expression shares the environment.
+    pub(crate) fn add_field(&mut self, structure: &str, field: &str, of: Type) {
+        let structs = Arc::make_mut(&mut self.structs);
+        let structure = structs.entry(Name::from(structure)).or_default();
+        let fields = &mut Arc::make_mut(structure).fields;
+        fields.insert(Arc::from(field), of);
+    }
+
     /// Names are looked for in this namespace, and in those it is in.
     #[must_use]
     pub fn in_container(mut self, name: &str) -> Self {

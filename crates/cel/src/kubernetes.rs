@@ -1,5 +1,6 @@
 //! The environments of Kubernetes, by compatibility version.
 
+mod policy;
 mod variables;
 
 use std::sync::{Arc, OnceLock};
@@ -12,9 +13,10 @@ use crate::types::Type;
 use crate::value::Value;
 use crate::{Attributes, Authorizer};
 
+pub use policy::{CompileError, PolicyCompiler, TypeChecker};
 pub use variables::{
     AdmissionVariables, DeviceFeatures, admission_environment, authorization_environment,
-    claims_environment, device_environment, user_environment,
+    claims_environment, device_environment, type_checking_environment, user_environment,
 };
 
 /// No expression costs more in one evaluation.

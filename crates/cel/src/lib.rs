@@ -61,6 +61,15 @@ mod validators;
 mod value;
 mod zones;
 
+/// Whether a name can be that of a variable.
+pub fn is_identifier(name: &str) -> bool {
+    let mut all = name.bytes();
+    let first = all.next();
+    first.is_some_and(|it| it == b'_' || it.is_ascii_alphabetic())
+        && all.all(|it| it == b'_' || it.is_ascii_alphanumeric())
+        && !schema::escape::is_reserved(name)
+}
+
 pub use cost::{CostEstimate, SizeHints};
 pub use env::{Env, Library, StructType};
 pub use error::{Error, ErrorKind};

@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub(crate) globals: Vec<Name>,
     /// How many variables of comprehensions it has.
     pub(crate) locals: usize,
+    /// How deep its nodes are nested.
+    pub(crate) height: usize,
     /// How many numbers its nodes have.
     pub(crate) ids: usize,
     pub(crate) presence_cost: u64,

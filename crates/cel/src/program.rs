@@ -99,6 +99,12 @@ impl Program {
         eval::evaluate(&self.plan, activation, limits)
     }
 
+    /// How deep its parts are nested, which tells how much of the stack an evaluation needs. Bounded by what the parser
+    /// takes.
+    pub fn height(&self) -> usize {
+        self.plan.height
+    }
+
     /// The variables it reads.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.plan.globals.iter().map(|it| &**it)

@@ -85,7 +85,7 @@ async fn reconcile(client: &Local) -> Result<(), Status> {
 
 /// The objects by their names.
 fn wanted(client: &Local) -> BTreeMap<String, Value> {
-    let catalog = client.api().catalog.load();
+    let catalog = client.api().catalog().load();
     let mut all = BTreeMap::new();
     for group in &catalog.groups {
         for (at, version) in group.versions.iter().enumerate() {

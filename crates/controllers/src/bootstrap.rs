@@ -42,7 +42,7 @@ pub async fn run(client: &Local) -> Result<(), Status> {
             ensure(
                 &client,
                 cidrs,
-                &service_cidr(&client.api().settings.services),
+                &service_cidr(&client.api().settings().services),
             )
             .await?;
             service(&client).await
@@ -103,8 +103,8 @@ pub(crate) async fn service(client: &Local) -> Result<(), Status> {
         },
         "spec": {
             "type": "ClusterIP",
-            "clusterIP": (api.settings.services.first().to_string()),
-            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": (i64::from(api.documents.port()))}],
+            "clusterIP": (api.settings().services.first().to_string()),
+            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": (i64::from(api.documents().port()))}],
             "sessionAffinity": "None",
             "ipFamilyPolicy": "SingleStack",
         },

@@ -99,7 +99,7 @@ async fn finalize(client: &Local, path: &str, definition: Value) -> Result<bool,
         if count(client, &definition).await? > 0 {
             say(client, path, definition.clone(), progress).await?;
             // From here on nobody makes new ones behind our back.
-            client.api().learn().await?;
+            client.api().wait_until_caught_up().await?;
         }
         if delete_all(client, &definition).await? > 0 {
             return Ok(false);

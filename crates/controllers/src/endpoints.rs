@@ -42,7 +42,7 @@ impl Own {
 
 pub(crate) async fn run(client: Local, own: Own) -> std::convert::Infallible {
     // In time before the others think that we are gone.
-    let again = client.api().settings.server_ttl * 2 / 3;
+    let again = client.api().settings().server_ttl * 2 / 3;
     let queue = Queue::new(&client, "kubernetes_service", again);
     queue.add(());
     let work = |()| {

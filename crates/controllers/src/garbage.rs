@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use apiserver::catalog::Resource;
 use apiserver::local::Local;
-use apiserver::metadata_stream::{Change, Everything, Seen};
+use apiserver::metadata_stream::{Change, MetadataStream, ObjectMetadata};
 use tokio::sync::watch;
 
 use crate::queue::Queue;
@@ -59,7 +59,7 @@ pub(crate) async fn run(client: Local) {
 
 /// Keeps the graph up to date, and says what is to be looked at.
 async fn read(collector: &Collector) {
-    let mut everything = Everything::new(collector.client.api().clone());
+    let mut everything = MetadataStream::new(collector.client.api().clone());
     while let Some(changes) = everything.next().await {
         for seen in collector.apply(changes) {
             owners::report(&collector.client, &seen).await;
@@ -69,7 +69,7 @@ async fn read(collector: &Collector) {
 
 impl Collector {
     /// Comes back with objects that have owners which are not there.
-    fn apply(&self, changes: Vec<Change>) -> Vec<Seen> {
+    fn apply(&self, changes: Vec<Change>) -> Vec<ObjectMetadata> {
         let mut graph = self.graph();
         let mut tasks = Vec::new();
         let mut suspects = Vec::new();

@@ -15,6 +15,7 @@ mod identity;
 mod informer;
 mod leader;
 mod namespace;
+mod policy_status;
 mod protection;
 mod queue;
 mod root_ca;
@@ -174,6 +175,8 @@ impl Tasks {
             root_ca::run(client, root.clone())
         });
         tasks.add("clusterrole-aggregation-controller", aggregation::run);
+        let name = "validatingadmissionpolicy-status-controller";
+        tasks.add(name, policy_status::run);
         let authority = config.authority.as_ref();
         let authority = authority.and_then(|it| CertificateAuthority::from_pem(it).ok());
         if let Some(authority) = authority.map(Arc::new) {

@@ -45,7 +45,7 @@ struct State<K> {
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
     /// Failures are tried again after `longest` at the latest. Metrics know the queue by its `name`.
     pub(crate) fn new(client: &Local, name: &str, longest: Duration) -> Arc<Self> {
-        Self::counted(client.api().metrics.queues.of(name), longest)
+        Self::counted(client.api().metrics().queues.of(name), longest)
     }
 
     fn counted(series: QueueSeries, longest: Duration) -> Arc<Self> {

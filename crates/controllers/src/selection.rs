@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Names, and what they were called before.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 18] = [
     ("cluster-bootstrap-controller", ""),
     ("namespace-controller", "namespace"),
     ("garbage-collector-controller", "garbagecollector"),
@@ -33,6 +33,10 @@ const NAMES: [(&str, &str); 17] = [
     ),
     ("persistentvolume-protection-controller", "pv-protection"),
     ("volumeattributesclass-protection-controller", ""),
+    (
+        "validatingadmissionpolicy-status-controller",
+        "validatingadmissionpolicy-status",
+    ),
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

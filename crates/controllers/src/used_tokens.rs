@@ -10,7 +10,7 @@ use crate::condition;
 
 pub(crate) async fn run(client: Local) {
     loop {
-        for used in client.api().used_tokens.take().await {
+        for used in client.api().used_tokens().take().await {
             // The next use tries again.
             let _ = label(&client, &used).await;
         }

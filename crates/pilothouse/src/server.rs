@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use admission::Plugins;
 use admission::client::Targets;
 use anyhow::Context;
-use apiserver::informers::Learners;
+use apiserver::informers::Indexes;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
 use apiserver::tls::{Accepting, ClientAuthority, Policy, Serving};
@@ -205,24 +205,24 @@ impl Server {
         let counted = Arc::new(admission::Metrics::new(&options.metrics));
         let by_node = options.modes.contains(&Mode::Node);
         options.settings.node_mode = by_node;
-        let learners = Learners {
+        let indexes = Indexes {
             rbac: Arc::new(Rbac::new()),
             nodes: by_node.then(Arc::default),
             targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
         };
         let api = Arc::new(Api::new(
-            setup::config(options, (clients, proxies), (&learners, counted), address)?,
+            setup::config(options, (clients, proxies), (&indexes, counted), address)?,
             stopped.clone(),
         ));
-        apiserver::informers::start(&api, learners);
-        apiserver::metrics::follow(&api);
+        apiserver::informers::start(&api, indexes);
+        apiserver::gauges::register(&api);
         apiserver::health::monitor(&api);
         let client = Local::new(
             api.clone(),
             User::new("system:apiserver", &["system:masters"]),
             "kube-apiserver",
         );
-        if let (Some((listener, plaintext)), Some(recent)) = (otlp, &api.recent) {
+        if let (Some((listener, plaintext)), Some(recent)) = (otlp, api.recent()) {
             let tls = (!plaintext).then(|| accepting.clone());
             let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
             let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
@@ -237,7 +237,7 @@ impl Server {
         ));
         setup::bootstrap(&client).await?;
         let server = client;
-        if !api.store.is_shared() {
+        if !api.store().is_shared() {
             // What several servers share, they forget by agreement: the store sees to it.
             tokio::spawn(apiserver::compact::run(api.clone(), compaction));
         }
@@ -267,7 +267,7 @@ impl Server {
         self.reload.abort();
         self.controllers.stopped().await;
         self.serving.await.context("end the connections")?;
-        self.api.store.close().await.context("close the store")
+        self.api.store().close().await.context("close the store")
     }
 }
 

@@ -14,6 +14,8 @@ mod delete;
 mod look;
 #[path = "kubectl/nodes.rs"]
 mod nodes;
+#[path = "kubectl/policies.rs"]
+mod policies;
 
 /// A Deployment with one container.
 fn web(image: &str, replicas: u32) -> String {

@@ -46,10 +46,8 @@ async fn send(
     } else {
         json::to_vec(body).into()
     };
-    let response = server
-        .api
-        .handle(&caller, parts, RequestBody::Bytes(bytes))
-        .await;
+    let response =
+        apiserver::pipeline::handle(&server.api, &caller, parts, RequestBody::Bytes(bytes)).await;
     let (parts, body) = response.into_parts();
     let Ok(body) = body.collect().await;
     Response::from_parts(parts, body.to_bytes())

@@ -51,7 +51,7 @@ const FLUSH: Duration = Duration::from_secs(600);
 /// A server that records so many of a million requests that nobody decided about.
 async fn world(per_million: u32) -> World {
     let world = World::start().await;
-    let tracer = &world.server.api.tracer;
+    let tracer = world.server.api.tracer();
     tracer.set(Some(Sampling { per_million }));
     world
 }
@@ -96,7 +96,7 @@ async fn ask(
         body => json::to_vec(body),
     };
     let body = RequestBody::Bytes(body.into());
-    world.server.api.handle(caller, parts, body).await
+    apiserver::pipeline::handle(&world.server.api, caller, parts, body).await
 }
 
 async fn text(response: Response<apiserver::body::Body>) -> String {
@@ -107,7 +107,7 @@ async fn text(response: Response<apiserver::body::Body>) -> String {
 
 /// All that was recorded since the last time: each trace's spans, in their order.
 fn everything(world: &World) -> Vec<Vec<Span>> {
-    let queue = world.server.api.tracer.queue();
+    let queue = world.server.api.tracer().queue();
     let mut all = Vec::new();
     while let Some(chunk) = queue.pop() {
         let items = chunk.items();

@@ -12,6 +12,7 @@ mod quantity;
 mod read;
 mod resource;
 mod table;
+pub mod type_checking;
 pub mod validate;
 mod verbs;
 

@@ -16,6 +16,7 @@ mod diff;
 mod endpoints;
 mod errors;
 mod events;
+mod expressions;
 mod field;
 mod flowcontrol;
 mod go_form;

@@ -67,6 +67,11 @@ impl Store {
         self.view.watch(prefix, after)
     }
 
+    /// As [`Self::watch`], without waiting: for a revision that was read from a snapshot of this store.
+    pub fn watch_local(&self, prefix: &[u8], after: Revision) -> Result<Watch, Error> {
+        self.view.watch(prefix, after)
+    }
+
     /// Creates a key that does not exist.
     pub async fn create(
         &self,

@@ -100,6 +100,10 @@ mod tests {
         fn stamp(&self, _: &str, _: &str) -> u64 {
             0
         }
+
+        fn versions(&self, _: &str, _: &str) -> Vec<(String, u64)> {
+            Vec::new()
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! A webhook as its configuration says, read once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use json::Value;
 use meta::selector::LabelSelector;
 
-use super::rule::Rule;
 use crate::client::{Target, Targets};
+use crate::matching::{Rule, selector};
+use crate::policy::match_conditions::MatchConditions;
 use crate::read::{has, items, text};
 
 #[derive(Debug)]
@@ -28,9 +29,20 @@ pub(super) struct Hook {
     pub dry_run: DryRun,
     pub version: Option<Version>,
     pub reinvoke: bool,
-    /// Null if there are none.
-    pub conditions: Value,
+    conditions: Vec<Value>,
+    compiled: OnceLock<MatchConditions>,
     pub target: Result<Arc<Target>, String>,
+}
+
+impl Hook {
+    /// Its `matchConditions`, compiled when a request first needs them; nothing if there are none.
+    pub(super) fn conditions(&self) -> Option<&MatchConditions> {
+        if self.conditions.is_empty() {
+            return None;
+        }
+        let compile = || MatchConditions::of_webhook(&self.conditions, self.ignore);
+        Some(self.compiled.get_or_init(compile))
+    }
 }
 
 /// Whether it may be called when nothing is to happen.
@@ -76,10 +88,6 @@ pub(super) fn all(configuration: &Value, targets: &Targets) -> Vec<Hook> {
 
 fn hook(configuration: &str, webhook: &Value, count: usize, targets: &Targets) -> Hook {
     let name = text(webhook, &["name"]);
-    let selector = |key: &str| {
-        let found = LabelSelector::from_value(webhook.get(key));
-        found.map_err(|error| error.to_string())
-    };
     let seconds = webhook.get("timeoutSeconds").and_then(Value::as_i64);
     let seconds = seconds.and_then(|it| u64::try_from(it).ok());
     let versions = items(webhook, &["admissionReviewVersions"]).iter();
@@ -89,15 +97,13 @@ fn hook(configuration: &str, webhook: &Value, count: usize, targets: &Targets) -
         _ => None,
     });
     let client = webhook.get("clientConfig").unwrap_or(&Value::Null);
-    let conditions = webhook.get("matchConditions");
-    let has_conditions = !items(webhook, &["matchConditions"]).is_empty();
     Hook {
         name: name.to_owned(),
         configuration: configuration.to_owned(),
         uid: format!("{configuration}/{name}/{count}"),
         rules: items(webhook, &["rules"]).iter().map(Rule::new).collect(),
-        namespaces: selector("namespaceSelector"),
-        objects: selector("objectSelector"),
+        namespaces: selector(webhook, "namespaceSelector"),
+        objects: selector(webhook, "objectSelector"),
         equivalent: text(webhook, &["matchPolicy"]) == "Equivalent",
         ignore: text(webhook, &["failurePolicy"]) == "Ignore",
         timeout: seconds.map(Duration::from_secs),
@@ -108,10 +114,8 @@ fn hook(configuration: &str, webhook: &Value, count: usize, targets: &Targets) -
         },
         version: versions.next(),
         reinvoke: text(webhook, &["reinvocationPolicy"]) == "IfNeeded",
-        conditions: conditions
-            .filter(|_| has_conditions)
-            .cloned()
-            .unwrap_or_default(),
+        conditions: items(webhook, &["matchConditions"]).to_vec(),
+        compiled: OnceLock::new(),
         target: targets.get(client),
     }
 }

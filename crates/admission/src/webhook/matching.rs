@@ -6,8 +6,11 @@ use meta::gvk::{GroupResource, GroupVersionKind, GroupVersionResource};
 
 use super::Caller;
 use super::hook::Hook;
-use super::rule::Asked;
-use crate::{Operation, Request};
+use crate::Request;
+use crate::matching::{Asked, in_namespace, is_selected};
+use crate::metrics::Phase;
+use crate::policy::match_conditions::Owner;
+use crate::policy::{self, Bindings, Matched, RequestAuthorizer};
 
 /// A call that is to be made.
 #[derive(Debug)]
@@ -23,11 +26,11 @@ pub(super) fn invocation<'a>(
     request: &Request<'_>,
     object: &Value,
 ) -> Result<Option<Invocation<'a>>, Status> {
-    let namespace = in_namespace(hook, request, object);
+    let namespace = in_namespace(&hook.namespaces, request, object);
     if namespace == Ok(false) {
         return Ok(None);
     }
-    let selected = is_selected(hook, request, object);
+    let selected = is_selected(&hook.objects, request, object);
     if selected == Ok(false) {
         return Ok(None);
     }
@@ -76,66 +79,53 @@ fn by_rules<'a>(hook: &'a Hook, request: &Request<'_>) -> Option<Invocation<'a>>
     None
 }
 
-fn in_namespace(hook: &Hook, request: &Request<'_>, object: &Value) -> Result<bool, Status> {
-    let is_namespaces = request.resource.resource == "namespaces";
-    if request.namespace.is_empty() && !is_namespaces {
-        return Ok(true);
-    }
-    let selector = hook.namespaces.as_ref().map_err(Status::internal)?;
-    if selector.is_everything() {
-        return Ok(true);
-    }
-    let writes = matches!(request.operation, Operation::Create | Operation::Update);
-    // The labels it is about to have.
-    if is_namespaces && request.subresource.is_empty() && writes {
-        return Ok(selector.matches(meta::object::labels(object)));
-    }
-    let found = request.lookup.get("", "namespaces", "", request.namespace);
-    let Some(namespace) = found else {
-        let resource = GroupResource::new("", "namespaces");
-        return Err(Status::not_found(&resource, request.namespace));
-    };
-    Ok(selector.matches(meta::object::labels(&namespace)))
-}
-
-/// The object as it was counts as much as it will be: nobody gets away by taking a label off.
-fn is_selected(hook: &Hook, request: &Request<'_>, object: &Value) -> Result<bool, Status> {
-    let selector = hook.objects.as_ref().map_err(Status::internal)?;
-    if selector.is_everything() {
-        return Ok(true);
-    }
-    let matches = |it: &Value| !it.is_null() && selector.matches(meta::object::labels(it));
-    Ok(matches(object) || request.old.is_some_and(matches))
-}
-
 /// Whether the conditions of a webhook hold, for the object as the webhook would see it.
 pub(super) fn holds(
     caller: &Caller,
-    hook: &Hook,
+    found: &Invocation<'_>,
     request: &Request<'_>,
-    object: &Value,
-    old: Option<&Value>,
+    (object, old): (&Value, Option<&Value>),
+    phase: Phase,
 ) -> Result<bool, Status> {
-    if hook.conditions.is_null() {
+    let Some(conditions) = found.hook.conditions() else {
         return Ok(true);
-    }
-    let result = match &caller.conditions {
-        Some(conditions) => conditions.hold(&hook.conditions, request, object, old),
-        None => Err(format!(
-            "webhook {} has matchConditions, which cannot be evaluated here",
-            meta::go::quote(&hook.name)
-        )),
     };
-    match result {
-        Err(why) if hook.ignore => {
-            caller.metrics.webhook_failed(&hook.name, true, &why);
+    let kind = &found.kind;
+    let written = |it: &Value| request.kinds.written(it.clone(), kind);
+    let object = if object.is_null() {
+        Value::Null
+    } else {
+        written(object)
+    };
+    let old = old.map(written);
+    let matched = Matched {
+        resource: request.resource.clone(),
+        kind: kind.clone(),
+    };
+    let value = policy::request_value(request, &matched);
+    let authorizer = RequestAuthorizer::new(&*caller.authorizer, request.user);
+    let asked_for = policy::request_resource(request);
+    let bindings = Bindings {
+        authorizer: Some((&authorizer, &asked_for)),
+        deadline: request.deadline,
+        ..Bindings::new(&object, old.as_ref(), &value)
+    };
+    let owner = Owner {
+        name: &found.hook.name,
+        kind: "webhook",
+        phase,
+        operation: request.operation,
+    };
+    match conditions.hold(&[], &bindings, &caller.metrics.policies, owner) {
+        Ok(true) => Ok(true),
+        Ok(false) => {
+            owner.excluded(&caller.metrics.policies);
             Ok(false)
         }
-        Err(why) => {
+        Err(failure) => {
             let resource = &request.resource;
             let resource = GroupResource::new(&*resource.group, &*resource.resource);
-            Err(Status::forbidden(&resource, request.name, why))
+            Err(Status::forbidden(&resource, request.name, failure.detail))
         }
-        Ok(holds) => Ok(holds),
     }
 }

@@ -100,7 +100,7 @@ async fn one(
     }
     versioned.turn(&found.kind).await?;
     let (new, old) = (&versioned.object, versioned.old.as_ref());
-    if !holds(&hooks.caller, hook, request, new, old)? {
+    if !holds(&hooks.caller, &found, request, (new, old), Phase::Admit)? {
         return Ok(());
     }
     let round = u8::from(state.running);

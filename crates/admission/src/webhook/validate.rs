@@ -29,7 +29,8 @@ pub(super) async fn all(
                 .add(&found.kind, request, &admitting.object)
                 .await?;
             let (_, new, old) = &versions.0[at];
-            if holds(&hooks.caller, hook, request, new, old.as_ref())? {
+            let seen = (new, old.as_ref());
+            if holds(&hooks.caller, &found, request, seen, Phase::Validate)? {
                 calls.push((found, at));
             }
         }

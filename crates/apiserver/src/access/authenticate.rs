@@ -1,20 +1,21 @@
-//! Who asks: the bridge from connections and headers to `auth`.
+//! Authentication: from certificates, headers and tokens to a user, by the rules of the crate `auth`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use auth::authenticate::{Authenticator, Credentials};
-use auth::{Attributes, RequestHeader, User, impersonation, x509};
+use auth::serviceaccount::Lookup;
+use auth::{RequestHeader, User, x509};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
 use meta::Status;
-use meta::gvk::GroupResource;
 use rustls::pki_types::CertificateDer;
 
+use crate::observe::metrics::Access;
 use crate::runtime::clock;
-use crate::state::Api;
-use crate::transport::caller::Caller;
+use crate::transport::caller::{Caller, Peer};
 use crate::transport::tls::ClientAuthority;
+use crate::transport::unread::ConnectionMemory;
 
 #[derive(Debug)]
 pub struct Authentication {
@@ -34,7 +35,7 @@ pub struct FrontProxies {
 
 impl FrontProxies {
     /// From when to when a client is one of them.
-    pub(crate) fn includes(&self, certificates: &[CertificateDer<'_>]) -> Option<(i64, i64)> {
+    fn includes(&self, certificates: &[CertificateDer<'_>]) -> Option<(i64, i64)> {
         let first = certificates.first()?;
         let is_one = self.authority.trusts(certificates) && self.headers.allows(first);
         x509::validity(first).filter(|_| is_one)
@@ -53,17 +54,40 @@ impl FrontProxies {
 }
 
 /// Whatever the bytes are: a header that is passed over would leave its sender another's rights.
-fn texts(headers: &HeaderMap) -> Vec<(&str, Cow<'_, str>)> {
+pub(super) fn texts(headers: &HeaderMap) -> Vec<(&str, Cow<'_, str>)> {
     let all = headers.iter();
     all.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
         .collect()
 }
 
-impl Api {
+impl Authentication {
+    /// What is known of a connection before its first request.
+    pub(crate) fn caller(&self, peer: Peer, memory: Arc<ConnectionMemory>) -> Caller {
+        let clients = self.clients.as_ref();
+        let trusted = clients.is_some_and(|it| it.trusts(&peer.certificates));
+        let known = peer.certificates.first().filter(|_| trusted);
+        let known = known.and_then(|certificate| {
+            let mut user = x509::user(certificate, clock::unix()).ok()??;
+            user.add_authenticated();
+            Some((Arc::new(user), x509::validity(certificate)?))
+        });
+        let proxies = self.proxies.as_ref();
+        Caller::Remote {
+            proxy: proxies.and_then(|it| it.includes(&peer.certificates)),
+            memory,
+            peer,
+            trusted,
+            known,
+        }
+    }
+
+    /// Who sends a request with these headers. Tokens are checked against `accounts`.
     pub(crate) fn authenticate(
         &self,
         caller: &Caller,
         headers: &HeaderMap,
+        accounts: &dyn Lookup,
+        metrics: &Access,
     ) -> Result<Arc<User>, Status> {
         let (peer, trusted, known, proxy) = match caller {
             Caller::Local(user) => return Ok(user.clone()),
@@ -76,7 +100,7 @@ impl Api {
             } => (peer, *trusted, known, *proxy),
         };
         let now = clock::unix();
-        if let (Some((from, to)), Some(proxies)) = (proxy, &self.authentication.proxies)
+        if let (Some((from, to)), Some(proxies)) = (proxy, &self.proxies)
             && (from..=to).contains(&now)
             && let Some(user) = proxies.user(headers)
         {
@@ -86,15 +110,14 @@ impl Api {
         if let Some((user, (from, to))) = known
             && (*from..=*to).contains(&now)
         {
-            self.metrics.access.certificate_ends_in(to - now);
+            metrics.certificate_ends_in(to - now);
             return Ok(user.clone());
         }
         let certificate = peer.certificates.first();
         // Upstream asks the authorities of proxies and those of clients, and each that says no is an error: only another
         // credential helps then.
-        let ways = &self.authentication;
         let is_proxy = proxy.is_some_and(|(from, to)| (from..=to).contains(&now));
-        let is_unknown = ways.clients.is_some() && !trusted || ways.proxies.is_some() && !is_proxy;
+        let is_unknown = self.clients.is_some() && !trusted || self.proxies.is_some() && !is_proxy;
         // A token of any bytes is a token, and a wrong one does not make its bearer anonymous.
         let authorization = headers.get(AUTHORIZATION);
         let authorization = authorization.map(|it| String::from_utf8_lossy(it.as_bytes()));
@@ -105,40 +128,10 @@ impl Api {
             authorization: authorization.as_deref(),
             websocket_protocols: protocols.filter_map(|it| it.to_str().ok()).collect(),
         };
-        let found = self.authentication.ways.request(&credentials, now, self);
+        let found = self.ways.request(&credentials, now, accounts);
         // Why not is for the log, not for the client.
         found.map(Arc::new).map_err(|_| unauthorized())
     }
-
-    /// Whom the request is to be taken for, if its sender may.
-    pub(crate) async fn impersonate(
-        &self,
-        attributes: &Attributes<'_>,
-        headers: &HeaderMap,
-    ) -> Result<Option<User>, Status> {
-        let texts = texts(headers);
-        let pairs = texts.iter().map(|(name, value)| (*name, &**value));
-        let Some(wanted) = impersonation::wanted(pairs).map_err(Status::bad_request)? else {
-            return Ok(None);
-        };
-        match impersonation::impersonate(&*self.authorizer, &self.last_modes, attributes, &wanted)
-            .await
-        {
-            Ok(found) => Ok(Some(found.user)),
-            Err(refusal) => {
-                let resource = GroupResource::new(&*refusal.api_group, &*refusal.resource);
-                let mut status = Status::forbidden(&resource, &refusal.name, "");
-                status.message = refusal.message;
-                Err(status)
-            }
-        }
-    }
-}
-
-/// Whether a request asks to act as another user.
-pub(crate) fn impersonates(headers: &HeaderMap) -> bool {
-    let mut names = headers.keys();
-    names.any(|it| impersonation::is_header(it.as_str()))
 }
 
 pub fn unauthorized() -> Status {

@@ -1,4 +1,5 @@
-//! Hot path. Objects rest as the JSON that goes on the wire, but for the resource version, which only the store knows.
+//! Hot path. The canonical bytes of an object: the JSON that goes on the wire, without the resource version, which only
+//! the store knows.
 //!
 //! Canonical bytes begin `{"kind":K,"apiVersion":V,"metadata":{"name":N`, or apiVersion first, as those of custom objects
 //! do that lack no default; generateName, namespace and selfLink may follow, then `"uid":U`. The resource version is

@@ -1,4 +1,4 @@
-//! Between bytes at rest and objects at the version asked for.
+//! Conversion between stored bytes and objects at the version that a client asked for.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Custom resources: rows made of `CustomResourceDefinitions`.
+//! Custom resources: rows of the catalog, made from `CustomResourceDefinitions`.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Field selectors: which fields may be asked for, and what an object has there.
+//! Field selectors: which fields each kind supports, and their values in an object.
 
 use std::borrow::Cow;
 

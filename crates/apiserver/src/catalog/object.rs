@@ -1,4 +1,4 @@
-//! What the server writes into an object's metadata, and what it takes from it.
+//! The metadata of an object: fields that the server sets, checks and removes.
 
 use std::collections::HashSet;
 

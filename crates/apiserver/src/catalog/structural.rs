@@ -1,4 +1,4 @@
-//! What a definition's schema does to its objects.
+//! Structural schemas: pruning, defaults and validation of custom objects.
 
 use std::collections::BTreeSet;
 

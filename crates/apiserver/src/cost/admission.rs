@@ -101,11 +101,23 @@ impl Lookup for Others {
     fn stamp(&self, _: &str, _: &str) -> u64 {
         1
     }
+
+    fn versions(&self, _: &str, _: &str) -> Vec<(String, u64)> {
+        Vec::new()
+    }
 }
 
 impl Kinds for Others {
     fn is_namespaced(&self, _: &GroupVersionResource) -> bool {
         true
+    }
+
+    fn resource_for(&self, _: &GroupVersionKind) -> Option<GroupVersionResource> {
+        None
+    }
+
+    fn written(&self, object: Value, _: &GroupVersionKind) -> Value {
+        object
     }
 
     fn equivalents(

@@ -8,7 +8,7 @@ use meta::quantity::Quantity;
 use meta::selector::{FieldSelector, LabelSelector};
 
 use super::measure::{Report, TIMES};
-use crate::request::decode::{self, Expected, Validation};
+use crate::handler::decode::{self, Expected, Validation};
 use crate::request::negotiate::Format;
 
 const SMALL: usize = 400;

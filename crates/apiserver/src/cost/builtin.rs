@@ -12,7 +12,7 @@ use schema::Schema;
 use super::admission;
 use super::measure::{Report, TIMES};
 use super::shapes::{Known, targets};
-use crate::request::decode::{self, Expected, Validation};
+use crate::handler::decode::{self, Expected, Validation};
 use crate::request::negotiate::Format;
 
 /// Items of the small object, as long as the large one is not much larger than so many bytes.

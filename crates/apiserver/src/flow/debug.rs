@@ -3,33 +3,25 @@
 use std::time::{Duration, SystemTime};
 
 use flowcontrol::{QueueSet, RequestDump, Table};
-use http::Response;
 use meta::time::{Time, go_duration_string};
 
 use super::FlowControl;
 use super::level::Level;
 use super::seat::Carried;
-use crate::nonresource::Request;
-use crate::request::respond;
 use crate::request::{Query, RequestInfo};
-use crate::transport::body::Body;
 
 /// What is there below that path; none if there is nothing of that name.
-pub(crate) fn answer(
-    flow: &FlowControl,
-    request: &Request<'_>,
-    name: &str,
-) -> Option<Response<Body>> {
+pub(crate) fn dump(flow: &FlowControl, query: &Query, name: &str) -> Option<String> {
     let table = match name {
         "dump_priority_levels" => levels(flow),
         "dump_queues" => queues(flow),
         "dump_requests" => {
-            let details = request.query.get("includeRequestDetails");
+            let details = query.get("includeRequestDetails");
             requests(flow, details.is_some_and(|it| !it.is_empty()))
         }
         _ => return None,
     };
-    Some(respond::ok("text/plain; charset=utf-8", table.render()))
+    Some(table.render())
 }
 
 fn levels(flow: &FlowControl) -> Table {

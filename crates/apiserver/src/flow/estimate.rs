@@ -5,16 +5,25 @@ use std::sync::{Mutex, PoisonError};
 
 use flowcontrol::{ListOptions, Nanos, ObjectStats, WatchId, WorkEstimate};
 
+use store::Store;
+
 use super::FlowControl;
 use super::level::Entry;
+use crate::catalog::ServedCatalog;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
-use crate::state::Api;
 
 /// How large objects are is looked at anew after this long.
 const FRESH: Nanos = 60_000_000_000;
 /// More bytes or objects than this need not be looked at: no list gets more seats for them.
 const ENOUGH_BYTES: usize = 10_000_000;
 const ENOUGH_OBJECTS: usize = 10_000;
+
+/// What lists are made of: estimates look at how much that is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored<'a> {
+    pub(crate) catalog: &'a ServedCatalog,
+    pub(crate) store: &'a Store,
+}
 
 /// The average size of a resource's objects, by the prefix of their keys.
 #[derive(Debug, Default)]
@@ -24,7 +33,7 @@ impl FlowControl {
     /// What a request asks for of its level.
     pub(crate) fn estimate(
         &self,
-        api: &Api,
+        objects: Stored<'_>,
         entry: &Entry,
         info: &RequestInfo<'_>,
         query: &Query,
@@ -38,7 +47,7 @@ impl FlowControl {
                 let Some(options) = options(resource, query) else {
                     return estimator.malformed_list();
                 };
-                let stats = self.stats(api, resource);
+                let stats = self.stats(objects, resource);
                 if resource.verb == Verb::List {
                     estimator.list(&options, stats)
                 } else {
@@ -63,13 +72,13 @@ impl FlowControl {
         }
     }
 
-    fn stats(&self, api: &Api, asked: &ResourceRequest<'_>) -> Option<ObjectStats> {
-        let catalog = api.catalog.load();
+    fn stats(&self, objects: Stored<'_>, asked: &ResourceRequest<'_>) -> Option<ObjectStats> {
+        let catalog = objects.catalog.load();
         let row = catalog.get(&asked.group, &asked.version, &asked.resource)?;
         if row.prefix.is_empty() {
             return None;
         }
-        let snapshot = api.store.latest();
+        let snapshot = objects.store.latest();
         let count = snapshot.count(row.prefix.as_bytes());
         let measure = || {
             let (mut objects, mut bytes) = (0, 0);

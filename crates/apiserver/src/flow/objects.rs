@@ -216,7 +216,7 @@ impl FlowControl {
     }
 
     /// Moves seats to where they were asked for, and ends levels that have nothing left to do.
-    pub(super) fn adjust(&self) {
+    pub(crate) fn adjust(&self) {
         let mut state = self.state();
         state.borrow(self);
         let mut active = state.active.values();

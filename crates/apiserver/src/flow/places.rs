@@ -1,4 +1,4 @@
-//! So many readers and so many writers at a time, whoever they are: the limit without priority and fairness.
+//! The inflight limit without priority and fairness: a number of reads and a number of writes at a time.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use auth::Attributes;
 use auth::user::MASTERS;
 use tokio::sync::Semaphore;
 
+use super::limiter::Limits;
 use super::seat_slot::SeatSlot;
 use crate::instruments::inflight::Inflight;
-use crate::state::Settings;
 
 /// Places for requests that are served at the same time.
 #[derive(Debug)]
@@ -38,10 +38,10 @@ impl Limit {
 }
 
 impl Places {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            reading: Limit::new(settings.max_requests_inflight),
-            writing: Limit::new(settings.max_mutating_requests_inflight),
+            reading: Limit::new(limits.max_requests_inflight),
+            writing: Limit::new(limits.max_mutating_requests_inflight),
         }
     }
 

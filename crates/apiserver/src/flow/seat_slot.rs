@@ -1,5 +1,5 @@
-//! Hot path. What a request holds while it is served, shared by those who work on it: who waits for its client gives it
-//! back, who answers in pieces takes it along.
+//! Hot path. The seat of a request: given back while the request waits for its client, and taken along by a response that is
+//! sent in pieces.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::transport::body::Body;
 
 /// A seat, or what it takes to get it again.
 #[derive(Debug)]
-pub struct SeatSlot(Mutex<Held>);
+pub(crate) struct SeatSlot(Mutex<Held>);
 
 #[derive(Debug)]
 enum Held {

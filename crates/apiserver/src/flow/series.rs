@@ -209,7 +209,7 @@ impl Meters {
 }
 
 impl FlowControl {
-    pub(super) fn count_refused_body(&self) {
+    pub(crate) fn count_refused_body(&self) {
         self.shared.families.refused_bodies.inc();
     }
 }

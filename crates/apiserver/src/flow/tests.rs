@@ -13,8 +13,8 @@ use json::json;
 use telemetry::metrics::{Format, Registry, render};
 
 use super::{Arriving, Changed, EntryRef, FlowControl, FlowSeat, Outcome, StreamSeat};
-use crate::access::gate::SeatSlot;
-use crate::state::Settings;
+use crate::flow::limiter::Limits;
+use crate::flow::seat_slot::SeatSlot;
 use crate::transport::body::{Body, Upcoming};
 
 struct World {
@@ -24,13 +24,14 @@ struct World {
 
 /// One seat for everybody, and queues of one request.
 fn world() -> World {
-    let settings = Settings {
+    let limits = Limits {
         max_requests_inflight: 1,
         max_mutating_requests_inflight: 0,
-        ..Settings::default()
+        priority_and_fairness: true,
+        max_slow_body_bytes: 256 << 20,
     };
     let registry = Registry::default();
-    let flow = FlowControl::new(&settings, &registry).expect("it is on by default");
+    let flow = FlowControl::new(&limits, &registry).expect("it is on by default");
     let level = json!({
         "metadata": {"name": "narrow", "uid": "level-uid"},
         "spec": {

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use flowcontrol::{Tracked, WatchId};
 
-use super::Shared;
-use crate::pipeline::Ask;
-use crate::state::Api;
+use super::{FlowControl, Shared};
+use crate::request::{Query, ResourceRequest};
 
 /// One of them, until this is dropped.
 #[derive(Debug)]
@@ -17,17 +16,20 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// `None` for one that costs nothing: of pods on one node, which are found by an index.
-    pub(crate) fn new(api: &Api, ask: &Ask<'_>) -> Option<Self> {
-        let flow = api.limiter.flow()?;
-        let selector = ask.query.get("fieldSelector").unwrap_or_default();
-        if ask.info.resource == "pods" && selector.split(',').any(is_one_node) {
+    pub(crate) fn new(
+        flow: &FlowControl,
+        info: &ResourceRequest<'_>,
+        query: &Query,
+    ) -> Option<Self> {
+        let selector = query.get("fieldSelector").unwrap_or_default();
+        if info.resource == "pods" && selector.split(',').any(is_one_node) {
             return None;
         }
         let tracked = flow.shared.watches.register(&WatchId {
-            group: &ask.info.group,
-            resource: &ask.info.resource,
-            namespace: &ask.info.namespace,
-            name: &ask.info.name,
+            group: &info.group,
+            resource: &info.resource,
+            namespace: &info.namespace,
+            name: &info.name,
         });
         Some(Self {
             shared: flow.shared.clone(),

@@ -4,10 +4,10 @@
 use http::{Method, Response, StatusCode};
 use telemetry::logs;
 
-use crate::nonresource::page_not_found;
-use crate::request::respond;
+use crate::handler::respond;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use respond::page_not_found;
 
 const INDEX: &str = "<html><body>flags:<br>v<br>vmodule<br></body></html>\n";
 /// Of what a flag is set to.

@@ -11,8 +11,9 @@ use telemetry::context::TraceId;
 use telemetry::recent::{Numbers, Query, Recent, Summary};
 use tokio::sync::Mutex;
 
-use crate::nonresource::{Request, accepts, page_not_found};
-use crate::request::respond;
+use crate::handler::respond;
+use crate::handler::respond::page_not_found;
+use crate::request::NonResourceRequest;
 use crate::state::Api;
 use crate::transport::body::Body;
 
@@ -21,20 +22,17 @@ const PROTOBUF: &str = "application/x-protobuf";
 
 pub(crate) async fn answer(
     api: &Api,
-    request: &Request<'_>,
+    request: &NonResourceRequest<'_>,
     rest: &[&str],
 ) -> Result<Response<Body>, Status> {
     if !matches!(*request.method, Method::GET | Method::HEAD) {
-        let mut response = respond::refused(
-            &crate::pipeline::verbs::not_allowed(),
-            request.headers,
-            request.query,
-        );
+        let mut response =
+            respond::refused(&respond::not_allowed(), request.headers, request.query);
         let get = HeaderValue::from_static("GET, HEAD");
         response.headers_mut().insert(ALLOW, get);
         return Ok(response);
     }
-    let recent = api.recent.clone().ok_or_else(|| {
+    let recent = api.recent().cloned().ok_or_else(|| {
         not_found("no traces are kept: this server was started without --debug-traces")
     })?;
     match rest {
@@ -50,7 +48,7 @@ pub(crate) async fn answer(
                 Status::bad_request(format!("{id} is no trace id: it has 32 hexadecimal digits"))
             };
             let id = TraceId::parse(id.to_ascii_lowercase().as_bytes()).ok_or_else(wrong)?;
-            let protobuf = accepts(request).split(',').any(|it| it.trim() == PROTOBUF);
+            let protobuf = request.accepts().split(',').any(|it| it.trim() == PROTOBUF);
             let found = aside(recent, move |recent| one(recent, id, protobuf)).await?;
             let none = || {
                 not_found(&format!(

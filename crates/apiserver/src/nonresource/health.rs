@@ -13,15 +13,20 @@ use std::fmt::Write as _;
 use auth::Attributes;
 use http::{Response, StatusCode};
 
-use crate::nonresource::{Request, page_not_found};
-use crate::request::respond;
+use crate::handler::respond;
+use crate::handler::respond::page_not_found;
+use crate::request::NonResourceRequest;
 use crate::state::Api;
 use crate::transport::body::Body;
 use checks::{CHECKS, applies, is_of_process};
 
 pub use monitor::monitor;
 
-pub(crate) async fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> Response<Body> {
+pub(crate) async fn answer(
+    api: &Api,
+    request: &NonResourceRequest<'_>,
+    parts: &[&str],
+) -> Response<Body> {
     let (kind, one) = (parts[0], parts[1..].join("/"));
     if one.is_empty() {
         return all(api, request, kind).await;
@@ -31,7 +36,7 @@ pub(crate) async fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> 
         return page_not_found();
     };
     let outcome = check(api);
-    api.metrics.health.note(&one, kind, outcome.is_ok());
+    api.metrics().health.note(&one, kind, outcome.is_ok());
     match outcome {
         Ok(()) => respond::ok("text/plain; charset=utf-8", "ok"),
         Err(reason) => text(
@@ -41,7 +46,7 @@ pub(crate) async fn answer(api: &Api, request: &Request<'_>, parts: &[&str]) -> 
     }
 }
 
-async fn all(api: &Api, request: &Request<'_>, kind: &str) -> Response<Body> {
+async fn all(api: &Api, request: &NonResourceRequest<'_>, kind: &str) -> Response<Body> {
     let excluded: BTreeSet<&str> = request.query.all("exclude").collect();
     let mut unknown = excluded.clone();
     let mut lines = Lines::default();
@@ -57,7 +62,7 @@ async fn all(api: &Api, request: &Request<'_>, kind: &str) -> Response<Body> {
             lines.add(format_args!("[+]{name} excluded: ok"));
             continue;
         }
-        api.metrics.health.note(name, kind, outcome.is_ok());
+        api.metrics().health.note(name, kind, outcome.is_ok());
         match outcome {
             Ok(()) => lines.add(format_args!("[+]{name} ok")),
             Err(reason) => {
@@ -91,9 +96,9 @@ async fn all(api: &Api, request: &Request<'_>, kind: &str) -> Response<Body> {
 
 /// Upstream withholds the reason, since everybody may read the endpoint, and tells it at the path of the check. Nothing is
 /// learned for it first: what there is to learn from may be what fails.
-async fn may_read(api: &Api, request: &Request<'_>, path: &str) -> bool {
+async fn may_read(api: &Api, request: &NonResourceRequest<'_>, path: &str) -> bool {
     let attributes = Attributes::path(request.user, "get", path);
-    api.authorizer.authorize(attributes).await.allowed()
+    api.authorizer().authorize(attributes).await.allowed()
 }
 
 #[derive(Default)]

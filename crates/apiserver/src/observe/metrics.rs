@@ -1,12 +1,13 @@
-//! What the server counts, by Kubernetes' own names: alerts and dashboards made for kube-apiserver read it unchanged.
+//! Metrics by the names of kube-apiserver: alerts and dashboards made for it work unchanged.
 
 mod access;
 mod body;
 mod cel;
 mod decisions;
+mod desc;
 mod features;
+mod health;
 mod objects;
-mod observed;
 mod queues;
 mod requests;
 mod storage;
@@ -15,21 +16,19 @@ mod write_errors;
 
 use std::collections::HashSet;
 
-use telemetry::labels;
-use telemetry::metrics::Stability::Unmarked;
 use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
+pub(crate) use cel::Cel;
 pub use decisions::Decisions;
-pub use observed::follow;
+pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::Tally;
 
 use crate::catalog::Catalog;
 use crate::instruments::inflight::Inflight;
-use cel::Cel;
+use health::Health;
 use objects::Objects;
-use observed::Health;
 use queues::Name;
 use requests::Requests;
 use storage::Storage;
@@ -53,11 +52,6 @@ pub struct Metrics {
     /// Of controllers.
     pub queues: Queues,
 }
-
-labels!(
-    /// A kind, whatever its version.
-    pub(crate) Kind { group, resource }
-);
 
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
@@ -111,9 +105,4 @@ impl Metrics {
         ));
         leads.with(&Name { name: lease })
     }
-}
-
-/// An instrument that only we have.
-const fn own(name: &'static str, help: &'static str) -> Desc {
-    Desc::new(name, Unmarked, help)
 }

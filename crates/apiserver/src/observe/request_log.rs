@@ -1,4 +1,4 @@
-//! One line per request for whoever runs the server: the seam at which a log is plugged in.
+//! The request log: one line per request. [`RequestLog`] is the seam at which a log is plugged in.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use http::request::Parts;
 use http::{HeaderName, Response, Uri};
 use telemetry::Ids;
 
+use crate::handler::respond::text;
 use crate::observe::metrics::Tally;
 use crate::request::RequestInfo;
-use crate::request::respond::text;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 

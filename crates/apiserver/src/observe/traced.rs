@@ -1,5 +1,5 @@
-//! What a trace says of a request: names, attributes and events as kube-apiserver has them, so that what was made to look
-//! at its traces works on ours.
+//! The spans and events of a request, with the names and attributes that kube-apiserver gives them: tools made for its
+//! traces work on ours.
 
 mod alike;
 mod request_facts;
@@ -7,9 +7,8 @@ mod request_facts;
 use std::cell::RefCell;
 
 use auth::User;
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use http_body::Body as _;
 use meta::Status;
 use telemetry::context::{TraceContext, baggage};
 use telemetry::trace::{
@@ -18,12 +17,8 @@ use telemetry::trace::{
 };
 
 use crate::catalog::Resource;
-use crate::flow::Unseated;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
 use crate::request::Verb;
-use crate::state::Api;
-use crate::transport::body::Body;
-use crate::transport::incoming::RequestBody;
 
 pub(crate) use self::request_facts::RequestFacts;
 
@@ -79,13 +74,13 @@ pub(crate) fn server_timing(trace: &RequestTrace<'_>) -> Option<HeaderValue> {
     HeaderValue::from_maybe_shared(bytes).ok()
 }
 
-/// One of the stations before the verb, with everything behind it.
-pub(crate) fn station(name: &'static str) -> Span {
+/// The span of a filter before the verb: it lasts as long as everything behind the filter.
+pub(crate) fn filter_span(name: &'static str) -> Span {
     trace::span_as(name, Scope::Filter, Role::Plain)
 }
 
 /// The verb's own.
-pub(crate) fn handler(ask: &Ask<'_>) -> Option<Span> {
+pub(crate) fn handler(ask: &RequestContext<'_>) -> Option<Span> {
     let streams = matches!(
         &*ask.info.subresource,
         "exec" | "attach" | "portforward" | "proxy"
@@ -113,7 +108,7 @@ pub(crate) fn storage(name: &'static str) -> Span {
 }
 
 /// What was found at a key, by its length.
-pub(crate) fn got(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
+pub(crate) fn record_get(span: &Span, key: &str, from_cache: bool, found: Option<usize>) {
     span.set_text("key", key);
     if from_cache {
         span.set("resource-version", || "0");
@@ -159,25 +154,6 @@ pub(crate) fn listed(count: Option<usize>) {
     }
 }
 
-/// The body of a request that is read whole.
-pub(crate) async fn body(api: &Api, ask: &Ask<'_>, body: RequestBody) -> Result<Bytes, Status> {
-    let mut unseated = Unseated::new(api, ask);
-    let limit = api.settings.max_body_bytes;
-    let read = body.read_with(limit, |received| unseated.waits(received));
-    let read = read.await;
-    let length = read.as_ref().map_or(0, Bytes::len);
-    let seated = unseated.received(length).await;
-    let read = read.and_then(|bytes| seated.map(|()| bytes));
-    match &read {
-        Ok(bytes) => {
-            trace::event_with("limitedReadBody succeeded", "len", bytes.len());
-            api.body_read(ask, bytes.len());
-        }
-        Err(_) => trace::event("limitedReadBody failed"),
-    }
-    read
-}
-
 /// What is done with an object that came in a body of so many bytes, whether or not something is stored.
 pub(crate) async fn stored<T>(
     length: usize,
@@ -191,33 +167,4 @@ pub(crate) async fn stored<T>(
     };
     trace::event_with(name, "len", length);
     stored
-}
-
-/// What a verb answers.
-pub(crate) fn serialize<T: Into<Body>>(
-    make: impl FnOnce() -> Result<T, Status>,
-) -> Result<Body, Status> {
-    trace::event("About to write a response");
-    let made = written(Role::Answer, make);
-    trace::event("Writing http response done");
-    made
-}
-
-/// An answer's body. A list that goes out in pieces is only begun here.
-pub(crate) fn written<T: Into<Body>>(
-    role: Role,
-    make: impl FnOnce() -> Result<T, Status>,
-) -> Result<Body, Status> {
-    let span = trace::span_as("SerializeObject", Scope::Component, role);
-    let made = make().map(Into::into);
-    match made.as_ref().map(|it| it.size_hint().exact()) {
-        Ok(Some(size)) => {
-            let size = usize::try_from(size).unwrap_or(usize::MAX);
-            trace::event_with("About to start writing response", "size", size);
-            trace::event_with("Write call succeeded", "size", size);
-        }
-        Ok(None) => trace::event("About to start writing response"),
-        Err(_) => span.fail(),
-    }
-    made
 }

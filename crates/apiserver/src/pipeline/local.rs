@@ -197,7 +197,7 @@ impl Local {
         let request = request.body(()).map_err(Status::internal)?;
         let (parts, ()) = request.into_parts();
         let body = RequestBody::Bytes(body);
-        Ok(self.api.handle(&self.caller, parts, body).await)
+        Ok(super::handle(&self.api, &self.caller, parts, body).await)
     }
 
     /// The path of a watch, with its query.

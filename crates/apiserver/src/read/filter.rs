@@ -1,4 +1,5 @@
-//! Hot path. Which objects a list or watch is about. Without selectors nothing is read from an object.
+//! Hot path. The filter of a list or watch: namespace, name and selectors. Without selectors nothing is read from an
+//! object.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use store::{Entry, Event};
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::fields;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
 
 #[derive(Debug)]
 pub(crate) struct Filter {
@@ -21,7 +22,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// What the query selects, and of that the one object that the request names, if it does.
-    pub(crate) fn new(ask: &Ask<'_>, options: &ListOptions) -> Result<Self, Status> {
+    pub(crate) fn new(ask: &RequestContext<'_>, options: &ListOptions) -> Result<Self, Status> {
         fields::check(&ask.resource, &options.field_selector)?;
         let (mut fields, name) = (options.field_selector.clone(), &*ask.info.name);
         if !name.is_empty() {

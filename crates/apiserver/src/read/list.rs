@@ -11,22 +11,23 @@ use http::Response;
 use json::Object;
 use meta::Status;
 use meta::options::{ListOptions, ResourceVersionMatch};
-use store::{Entry, Revision, Snapshot};
+use store::{Entry, Snapshot};
 use telemetry::trace;
 
 use self::share::Identity;
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table;
 use crate::instruments::row::Listing;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format};
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -38,7 +39,7 @@ const LOOK: usize = HEAVY / STEP;
 /// Entries taken from the snapshot at a time.
 const STEP: usize = 256;
 
-pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     respond::fits(ask, accepted, true)?;
     let options = ask.list_options()?;
@@ -55,7 +56,7 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         ));
     }
     let storage = traced::listing(&ask.resource);
-    let snapshot = api.list_snapshot(&options, start.as_ref()).await?;
+    let snapshot = list_snapshot(api, &options, start.as_ref()).await?;
     traced::fresh(asked.is_empty());
     let exact = options.resource_version_match == Some(ResourceVersionMatch::Exact);
     trace::event(if exact || start.is_some() {
@@ -77,7 +78,7 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
         range: range.into_bytes(),
         after,
         limit,
-        listing: api.listing(&ask.resource),
+        listing: api.metrics().objects.listing(&ask.resource),
     };
     let content_type = accepted.format.content_type();
     let shared = Identity::of(&list);
@@ -86,12 +87,12 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     {
         traced::listed((limit > 0).then_some(part.objects));
         drop(storage);
-        let body = traced::serialize(|| Ok(list.behind(first, part)))?;
+        let body = serialize::serialize(|| Ok(list.behind(first, part)))?;
         return Ok(respond::ok(content_type, body));
     }
     if !list.filter.is_empty() {
         let count = list.snapshot.count(&list.range);
-        ask.heavy(api, count.saturating_mul(LOOK)).await?;
+        ask.heavy(count.saturating_mul(LOOK)).await?;
     }
     let mut page = list.page();
     traced::listed(page.entries.as_ref().map(Vec::len));
@@ -99,10 +100,10 @@ pub(crate) async fn list(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Sta
     list.convert(&mut page).await?;
     let is_plain = accepted.format == Format::Json && !accepted.pretty;
     let body = if is_plain || !list.is_large(&page) {
-        traced::serialize(|| list.written(page, shared))?
+        serialize::serialize(|| list.written(page, shared))?
     } else {
-        ask.heavy(api, LARGE).await?;
-        traced::serialize(|| list.written_in_pieces(page, &api.held))?
+        ask.heavy(LARGE).await?;
+        serialize::serialize(|| list.written_in_pieces(page, api.held()))?
     };
     Ok(respond::ok(content_type, body))
 }
@@ -210,61 +211,37 @@ impl List {
     }
 }
 
-impl Api {
-    /// The state that a list is made of.
-    async fn list_snapshot(
-        &self,
-        options: &ListOptions,
-        start: Option<&Continue>,
-    ) -> Result<Snapshot, Status> {
-        if let Some(start) = start {
-            let Some(revision) = start.revision else {
-                return self.latest().await;
-            };
-            return match self.store.snapshot_at(revision).await {
-                Err(store::Error::Compacted { .. }) => {
-                    Err(start.too_old(self.store.latest().revision()))
-                }
-                other => other.map_err(|error| crate::state::failure::of_store(&error)),
-            };
-        }
-        let asked = object::asked_version(&options.resource_version).map_err(|status| {
-            Status::bad_request(format!("invalid resource version: {}", status.message))
-        })?;
-        match asked {
-            None => self.latest().await,
-            Some(0) => Ok(self.store.latest()),
-            // A page of a version is of just that version, unless asked for otherwise.
-            Some(revision)
-                if options.resource_version_match == Some(ResourceVersionMatch::Exact)
-                    || options.resource_version_match.is_none() && options.limit > 0 =>
-            {
-                let found = self.store.snapshot_at(revision).await;
-                found.map_err(|error| crate::state::failure::of_list(&error))
+/// The state that a list is made of.
+async fn list_snapshot(
+    api: &Api,
+    options: &ListOptions,
+    start: Option<&Continue>,
+) -> Result<Snapshot, Status> {
+    if let Some(start) = start {
+        let Some(revision) = start.revision else {
+            return api.fresh_snapshot().await;
+        };
+        return match api.store().snapshot_at(revision).await {
+            Err(store::Error::Compacted { .. }) => {
+                Err(start.too_old(api.store().latest().revision()))
             }
-            Some(revision) => self.not_older(revision).await,
-        }
+            other => other.map_err(|error| crate::state::failure::of_store(&error)),
+        };
     }
-
-    /// As new as the newest acknowledged write.
-    pub async fn latest(&self) -> Result<Snapshot, Status> {
-        let found = self.store.snapshot().await;
-        found.map_err(|error| crate::state::failure::of_store(&error))
-    }
-
-    /// At least as new as this revision.
-    pub async fn not_older(&self, revision: Revision) -> Result<Snapshot, Status> {
-        let latest = self.store.latest();
-        if latest.revision() >= revision {
-            return Ok(latest);
+    let asked = object::asked_version(&options.resource_version).map_err(|status| {
+        Status::bad_request(format!("invalid resource version: {}", status.message))
+    })?;
+    match asked {
+        None => api.fresh_snapshot().await,
+        Some(0) => Ok(api.store().latest()),
+        // A page of a version is of just that version, unless asked for otherwise.
+        Some(revision)
+            if options.resource_version_match == Some(ResourceVersionMatch::Exact)
+                || options.resource_version_match.is_none() && options.limit > 0 =>
+        {
+            let found = api.store().snapshot_at(revision).await;
+            found.map_err(|error| crate::state::failure::of_list(&error))
         }
-        let latest = self.latest().await?;
-        if latest.revision() >= revision {
-            return Ok(latest);
-        }
-        Err(crate::state::failure::too_large(
-            revision,
-            latest.revision(),
-        ))
+        Some(revision) => api.not_older(revision).await,
     }
 }

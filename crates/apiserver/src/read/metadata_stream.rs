@@ -20,15 +20,15 @@ const STEP: usize = 512;
 pub enum Change {
     /// All that is there follows, whatever was said before.
     Begin,
-    Put(Seen),
-    Gone(Seen),
+    Put(ObjectMetadata),
+    Gone(ObjectMetadata),
     /// All that was there has been said.
     Synced,
 }
 
 /// What is read of an object.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ObjectMetadata {
     /// At the version that its group prefers.
     pub resource: Arc<Resource>,
     pub namespace: String,
@@ -41,7 +41,7 @@ pub struct Seen {
 }
 
 #[derive(Debug)]
-pub struct Everything {
+pub struct MetadataStream {
     api: Arc<Api>,
     catalog: Arc<Catalog>,
     /// Kinds that are gone stay until the next beginning: the end of their last objects may still be told.
@@ -60,7 +60,7 @@ enum State {
     Synced,
 }
 
-impl Everything {
+impl MetadataStream {
     pub fn new(api: Arc<Api>) -> Self {
         Self {
             changed: api.catalog_changes(),
@@ -113,8 +113,8 @@ impl Everything {
 
     async fn begin(&mut self) -> Option<()> {
         loop {
-            let snapshot = self.api.store.latest();
-            match self.api.store.watch(b"/", snapshot.revision()).await {
+            let snapshot = self.api.store().latest();
+            match self.api.store().watch(b"/", snapshot.revision()).await {
                 Ok(source) => self.source = Some(source),
                 Err(store::Error::Closed) => return None,
                 Err(_) => {
@@ -122,7 +122,7 @@ impl Everything {
                     continue;
                 }
             }
-            self.catalog = self.api.catalog.load_full();
+            self.catalog = self.api.catalog().load_full();
             self.prefixes = prefixes(&self.catalog);
             let all = self.prefixes.values();
             self.reading = all.map(|it| (snapshot.clone(), it.clone(), None)).collect();
@@ -133,13 +133,13 @@ impl Everything {
 
     /// Objects of kinds that are new to us are told as if they were new.
     fn look_for_kinds(&mut self) {
-        let catalog = self.api.catalog.load_full();
+        let catalog = self.api.catalog().load_full();
         if Arc::ptr_eq(&catalog, &self.catalog) {
             return;
         }
         for (prefix, resource) in prefixes(&catalog) {
             if self.prefixes.insert(prefix, resource.clone()).is_none() {
-                let snapshot = self.api.store.latest();
+                let snapshot = self.api.store().latest();
                 self.reading.push_back((snapshot, resource, None));
             }
         }
@@ -155,7 +155,7 @@ impl Everything {
             let found = page.entries.iter();
             changes.extend(
                 found
-                    .filter_map(|it| Seen::of(resource, it))
+                    .filter_map(|it| ObjectMetadata::of(resource, it))
                     .map(Change::Put),
             );
             match page.entries.last() {
@@ -170,32 +170,23 @@ impl Everything {
         let mut below = below.take(4);
         let (_, resource) = below.find(|(prefix, _)| event.key.starts_with(prefix))?;
         match (&event.current, &event.previous) {
-            (Some(entry), _) => Seen::of(resource, entry).map(Change::Put),
-            (None, Some(entry)) => Seen::of(resource, entry).map(Change::Gone),
+            (Some(entry), _) => ObjectMetadata::of(resource, entry).map(Change::Put),
+            (None, Some(entry)) => ObjectMetadata::of(resource, entry).map(Change::Gone),
             (None, None) => None,
         }
     }
 }
 
-impl Api {
-    /// A quick look at one object, as far as memory knows.
-    pub fn peek(&self, resource: &Arc<Resource>, namespace: &str, name: &str) -> Option<Seen> {
-        let key = resource.key(namespace, name);
-        let latest = self.store.latest();
-        Seen::of(resource, latest.get(key.as_bytes())?)
-    }
-
-    /// The names of objects, as far as memory knows.
-    pub fn names(&self, group: &str, plural: &str, namespace: &str) -> Vec<String> {
-        let Some(resource) = self.preferred(group, plural) else {
-            return Vec::new();
-        };
-        let range = resource.range(namespace);
-        let latest = self.store.latest();
-        let all = latest.range(range.as_bytes());
-        let all = all.filter_map(|entry| str::from_utf8(&entry.key[range.len()..]).ok());
-        all.map(str::to_owned).collect()
-    }
+/// A quick look at one object, as far as memory knows.
+pub fn peek(
+    api: &Api,
+    resource: &Arc<Resource>,
+    namespace: &str,
+    name: &str,
+) -> Option<ObjectMetadata> {
+    let key = resource.key(namespace, name);
+    let latest = api.store().latest();
+    ObjectMetadata::of(resource, latest.get(key.as_bytes())?)
 }
 
 /// Kinds at rest, each once. Events are owned by nobody and own nothing.
@@ -210,7 +201,7 @@ fn prefixes(catalog: &Catalog) -> BTreeMap<Vec<u8>, Arc<Resource>> {
     all
 }
 
-impl Seen {
+impl ObjectMetadata {
     fn of(resource: &Arc<Resource>, entry: &Entry) -> Option<Self> {
         let key = str::from_utf8(entry.key.get(resource.prefix.len()..)?).ok()?;
         let (namespace, name) = match key.split_once('/') {

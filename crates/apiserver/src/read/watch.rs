@@ -23,13 +23,13 @@ use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
 use crate::flow::{StreamSeat, Watched};
+use crate::handler::context::RequestContext;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::table;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table;
 use crate::state::Api;
 use crate::state::failure;
 use crate::transport::body::{Body, Frames, Upcoming};
@@ -42,7 +42,10 @@ const PAGES: usize = 8;
 /// How often an idle watch tells how far it is, if the client asked for it.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
-pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(crate) async fn watch(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+) -> Result<Response<Body>, Status> {
     let accepted = respond::accept_stream(ask)?;
     let options = ask.list_options()?;
     let filter = Filter::new(ask, &options)?;
@@ -74,10 +77,10 @@ pub(crate) async fn watch(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body
     let storage = traced::storage("cacher.Watch");
     storage.set("type", || ask.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
-    let watched = Watched::new(api, ask);
+    let watched = (ask.limiter.flow()).and_then(|flow| Watched::new(flow, ask.info, ask.query));
     // A watch that begins with the state holds its seat until all of that is sent.
     let seat = match &stream.initial {
-        Some(_) => ask.seat.take_for_stream(api.limiter.flow()),
+        Some(_) => ask.seat.take_for_stream(ask.limiter.flow()),
         None => None,
     };
     traced::fresh(false);
@@ -136,9 +139,9 @@ impl Stream {
             .unwrap_or(matches!(asked, None | Some(0)));
         let from = if wants_state {
             let snapshot = match asked {
-                Some(0) => self.api.store.latest(),
+                Some(0) => self.api.store().latest(),
                 Some(revision) => self.api.not_older(revision).await?,
-                None => self.api.latest().await?,
+                None => self.api.fresh_snapshot().await?,
             };
             let revision = snapshot.revision();
             self.initial = Some(Initial {
@@ -150,12 +153,12 @@ impl Stream {
             revision
         } else {
             match asked {
-                None | Some(0) => self.api.latest().await?.revision(),
+                None | Some(0) => self.api.fresh_snapshot().await?.revision(),
                 Some(revision) => revision,
             }
         };
         self.sent = from;
-        match self.api.store.watch(range, from).await {
+        match self.api.store().watch(range, from).await {
             Ok(source) => self.source = Some(source),
             Err(store::Error::FutureRevision { requested, current }) => {
                 return Err(failure::too_large(requested, current));
@@ -214,7 +217,7 @@ impl Stream {
             let Some(last) = page.entries.last() else {
                 if initial.mark && self.bookmarks {
                     self.push_bookmark(out, initial.snapshot.revision(), true);
-                    let watches = &self.api.metrics.watches;
+                    let watches = &self.api.metrics().watches;
                     watches.state_sent(&self.resource, self.scope, self.opened.nanos());
                 }
                 return;
@@ -224,7 +227,7 @@ impl Stream {
                 if self.filter.takes(&self.resource, entry) {
                     let before = out.len();
                     self.push_object(out, "ADDED", &entry.value, entry.modified);
-                    self.api.metrics.watches.of(&self.resource).initial.inc();
+                    self.api.metrics().watches.of(&self.resource).initial.inc();
                     self.count(out.len() - before);
                 }
             }
@@ -257,7 +260,7 @@ impl Stream {
             }
             // As upstream: a watcher that is too slow, or a server that stops, just sees the stream end.
             WatchEnd::Lagged { .. } => {
-                self.api.metrics.watches.too_slow(&self.resource);
+                self.api.metrics().watches.too_slow(&self.resource);
                 self.ended = true;
             }
             WatchEnd::Closed => self.ended = true,
@@ -267,7 +270,7 @@ impl Stream {
     /// An event of so many bytes goes out.
     fn count(&mut self, bytes: usize) {
         if bytes > 0 {
-            self.api.metrics.watches.of(&self.resource).sent(bytes);
+            self.api.metrics().watches.of(&self.resource).sent(bytes);
             if let Some(batches) = &mut self.batches {
                 batches.add(bytes, self.sent);
             }
@@ -283,7 +286,7 @@ impl Stream {
         if self.accepted.view == View::Whole && !self.accepted.pretty {
             let key = (&*self.resource.version, self.accepted.format, kind);
             let show = Show::new(&self.resource, self.accepted, self.include);
-            let encoded = self.api.encoded.get(event, key, || {
+            let encoded = self.api.encoded().get(event, key, || {
                 let mut bytes = Vec::with_capacity(entry.value.len() + 96);
                 whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
                 Ok(bytes.into())
@@ -394,7 +397,7 @@ impl Watching {
         Self {
             deadline,
             wake_at,
-            stop: api.stop.clone(),
+            stop: api.lifecycle().stop(),
             waker: None,
             timer: Box::pin(sleep_until(wake_at)),
             stopping: Box::pin(ending(api, stream.resource.clone())),

@@ -1,15 +1,15 @@
-//! What the client wants back, from its Accept header.
+//! Content negotiation: the format and the view that a client accepts.
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub(crate) enum Format {
     Json,
     Yaml,
     Protobuf,
 }
 
 impl Format {
-    pub fn content_type(self) -> &'static str {
+    pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
             Self::Yaml => "application/yaml",

@@ -1,5 +1,6 @@
-//! What gathers beside the answer to a request, whether that is what it asked for or a refusal.
+//! Warnings, and the time that webhooks took: collected while a request is served, whatever becomes of it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,8 +8,10 @@ use std::time::Duration;
 /// What is said to the client, in the order it was said: a write that is tried again may repeat itself, each is told
 /// once. And how long others were waited for.
 #[derive(Debug, Default)]
-pub struct Warnings {
+pub(crate) struct Warnings {
     said: Mutex<Said>,
+    /// What admission says to the audit log, by key.
+    annotations: Mutex<BTreeMap<String, String>>,
     waited: AtomicU64,
 }
 
@@ -35,6 +38,27 @@ impl Warnings {
 
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.all()).list
+    }
+
+    /// A key keeps its first value, as upstream: a write that is tried again repeats itself.
+    pub(crate) fn annotate(&self, some: Vec<(String, String)>) {
+        if some.is_empty() {
+            return;
+        }
+        let mut all = self
+            .annotations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (key, value) in some {
+            all.entry(key).or_insert(value);
+        }
+    }
+
+    /// The annotations of the request's audit event.
+    #[expect(dead_code, reason = "for the audit log, which is not written yet")]
+    pub(crate) fn annotations(&self) -> BTreeMap<String, String> {
+        let all = self.annotations.lock();
+        all.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Webhooks took so long.

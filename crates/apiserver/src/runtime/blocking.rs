@@ -1,4 +1,4 @@
-//! Work that takes long, while others' requests go on.
+//! Long work on a thread of the runtime, while other requests go on.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 

@@ -1,4 +1,4 @@
-//! The time as objects carry it.
+//! The current time, in the formats of objects.
 
 use meta::time::Time;
 

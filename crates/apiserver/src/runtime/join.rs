@@ -1,4 +1,4 @@
-//! Several things at once within one task.
+//! Several futures at once within one task.
 
 use std::future::poll_fn;
 use std::pin::Pin;

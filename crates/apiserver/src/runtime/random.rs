@@ -1,4 +1,4 @@
-//! Names, identities and chance.
+//! Random names, UIDs and numbers.
 
 use std::cell::RefCell;
 

@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::observe::metrics::Tally;
+use crate::pipeline::gate;
 use crate::server::{Peer, stopped};
 use crate::state::Api;
 use crate::transport::caller::Caller;
@@ -150,10 +151,10 @@ impl Receiver {
 
     async fn allow(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut tally = Tally::start();
-        let user = self.api.who(caller, headers, &mut tally).await;
+        let user = gate::authenticate(&self.api, caller, headers, &mut tally).await;
         let user = user.map_err(|status| Refusal::unauthenticated(status.message))?;
         let attributes = Attributes::path(&user, "post", "/v1/traces");
-        let allowed = self.api.allow_request(&attributes, &mut tally).await;
+        let allowed = gate::authorize(&self.api, &attributes, &mut tally).await;
         allowed.map_err(|status| Refusal::denied(status.message))
     }
 }

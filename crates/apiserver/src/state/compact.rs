@@ -1,4 +1,4 @@
-//! The past is kept for a while, as kube-apiserver has etcd keep it, and not for longer.
+//! Compaction: history is kept for an interval, as kube-apiserver has etcd keep it.
 
 use std::sync::Arc;
 use std::time::Duration;

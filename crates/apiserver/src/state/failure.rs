@@ -1,4 +1,4 @@
-//! The one place where the store's errors become answers.
+//! The one place where errors of the store become a `Status`.
 
 use meta::Status;
 use meta::status::{Cause, Details, Reason};

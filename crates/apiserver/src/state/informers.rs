@@ -1,5 +1,5 @@
-//! What the server itself learns from objects: who may do what, and which custom kinds there are. Read before the first
-//! request is answered, then followed change by change.
+//! Informers: roles and bindings, custom resource definitions, flow schemas and the objects of nodes, loaded before the
+//! first request is answered and then followed change by change.
 
 mod flow;
 mod nodes;
@@ -34,21 +34,21 @@ const RBAC: [(&str, &str); 4] = [
 ];
 const DEFINITIONS: &str = "/apiextensions.k8s.io/customresourcedefinitions/";
 
-/// Who waits for a follower to be up to date.
+/// Answered when an informer is up to date.
 type Question = oneshot::Sender<()>;
 
-/// The ways to ask those who follow.
+/// The channels to all informers.
 #[derive(Debug, Default)]
-pub struct Followers(OnceLock<Vec<mpsc::UnboundedSender<Question>>>);
+pub struct Informers(OnceLock<Vec<mpsc::UnboundedSender<Question>>>);
 
-impl Followers {
-    /// Comes back when all that is visible in the store now is learned.
+impl Informers {
+    /// Returns when the informers have seen everything that is in the store now.
     async fn caught_up(&self) {
         let all = self.0.get().into_iter().flatten();
         let answers: Vec<_> = all
-            .filter_map(|follower| {
+            .filter_map(|informer| {
                 let (question, answer) = oneshot::channel();
-                follower.send(question).is_ok().then_some(answer)
+                informer.send(question).is_ok().then_some(answer)
             })
             .collect();
         for answer in answers {
@@ -59,54 +59,54 @@ impl Followers {
 }
 
 impl Api {
-    /// Learns what anybody was answered before this call. For a refusal or a miss that may come from knowing too little:
-    /// other servers write too, and what is written here is learned a moment after it is acknowledged.
-    pub async fn learn(&self) -> Result<(), Status> {
-        self.latest().await?;
-        self.followers.caught_up().await;
+    /// Returns when the informers have seen every write that was acknowledged before this call. To be called before a refusal
+    /// or a miss: other servers write too, and informers see a write a moment after it is acknowledged.
+    pub async fn wait_until_caught_up(&self) -> Result<(), Status> {
+        self.fresh_snapshot().await?;
+        self.informers.caught_up().await;
         Ok(())
     }
 }
 
-/// What is fed with objects.
+/// What informers keep up to date.
 #[derive(Debug)]
-pub struct Learners {
+pub struct Indexes {
     pub rbac: Arc<Rbac>,
-    /// If anybody asks which objects concern a node.
+    /// Which objects concern which node, if the Node authorizer is on.
     pub nodes: Option<Arc<ObjectGraph>>,
     /// Where conversion webhooks are, and the connections to them.
     pub targets: Arc<Targets>,
 }
 
-/// Reads everything once, and goes on in the background until the server stops.
-pub fn start(api: &Arc<Api>, learners: Learners) {
+/// Loads all objects once, then applies changes in the background until the server stops.
+pub fn start(api: &Arc<Api>, indexes: Indexes) {
     let snapshot = api.store.latest();
-    let mut followers = Following {
+    let mut informers = Starting {
         api,
         from: snapshot.revision(),
         all: Vec::new(),
     };
     for (plural, kind) in RBAC {
-        let (rbac, prefix) = (learners.rbac.clone(), format!("/{plural}/"));
+        let (rbac, prefix) = (indexes.rbac.clone(), format!("/{plural}/"));
         load_rbac(&rbac, kind, &prefix, &snapshot);
         let (again, range) = (rbac.clone(), prefix.clone());
         let reload = move |snapshot: &Snapshot| load_rbac(&again, kind, &range, snapshot);
-        followers.add(prefix, move |event| put_rbac(&rbac, kind, event), reload);
+        informers.add(prefix, move |event| put_rbac(&rbac, kind, event), reload);
     }
-    if let Some(graph) = learners.nodes {
+    if let Some(graph) = indexes.nodes {
         for plural in ObjectGraph::RESOURCES {
             let (graph, again) = (graph.clone(), graph.clone());
             nodes::load(&graph, plural, &snapshot);
             let change = move |event: &Event| nodes::put(&graph, plural, event);
             let reload = move |snapshot: &Snapshot| nodes::load(&again, plural, snapshot);
-            followers.add(format!("/{plural}/"), change, reload);
+            informers.add(format!("/{plural}/"), change, reload);
         }
     }
-    flow::start(&mut followers, &snapshot);
+    flow::start(&mut informers, &snapshot);
     let definitions = Definitions {
         rows: BTreeMap::new(),
         builtin: catalog::builtin(),
-        targets: learners.targets,
+        targets: indexes.targets,
     };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
     let lock = |it: &std::sync::Mutex<Definitions>, work: &mut dyn FnMut(&mut Definitions)| {
@@ -117,45 +117,45 @@ pub fn start(api: &Arc<Api>, learners: Learners) {
     let (weak, other) = (api.clone(), api.clone());
     let change = move |event: &Event| lock(&changed, &mut |it| it.put(&weak, event));
     let reload = move |snapshot: &Snapshot| lock(&again, &mut |it| it.load(&other, snapshot));
-    followers.add(DEFINITIONS.into(), change, reload);
+    informers.add(DEFINITIONS.into(), change, reload);
     // Nobody else starts it.
-    let _ = api.followers.0.set(followers.all);
+    let _ = api.informers.0.set(informers.all);
 }
 
-/// Those who follow, as they are started.
-struct Following<'a> {
+/// Informers while they are started.
+struct Starting<'a> {
     api: &'a Arc<Api>,
     from: Revision,
     all: Vec<mpsc::UnboundedSender<Question>>,
 }
 
-impl Following<'_> {
+impl Starting<'_> {
     fn add(
         &mut self,
         prefix: String,
         change: impl FnMut(&Event) + Send + 'static,
         reload: impl FnMut(&Snapshot) + Send + 'static,
     ) {
-        let (follower, questions) = mpsc::unbounded_channel();
-        self.all.push(follower);
-        let follow = Follow {
+        let (sender, questions) = mpsc::unbounded_channel();
+        self.all.push(sender);
+        let informer = Informer {
             api: self.api.clone(),
             prefix,
             from: self.from,
             questions,
         };
-        tokio::spawn(follow.run(change, reload));
+        tokio::spawn(informer.run(change, reload));
     }
 }
 
-struct Follow {
+struct Informer {
     api: Arc<Api>,
     prefix: String,
     from: Revision,
     questions: mpsc::UnboundedReceiver<Question>,
 }
 
-impl Follow {
+impl Informer {
     /// Calls `change` for each change below a prefix; `reload` when changes were missed.
     async fn run(mut self, mut change: impl FnMut(&Event), mut reload: impl FnMut(&Snapshot)) {
         loop {

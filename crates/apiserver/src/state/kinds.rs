@@ -1,4 +1,4 @@
-//! What admission asks about kinds.
+//! What admission asks about kinds: the equivalents of a resource, and conversion between them.
 
 use admission::BoxFuture;
 use json::Value;
@@ -15,6 +15,26 @@ impl admission::Kinds for Api {
         let catalog = self.catalog.load();
         let found = catalog.get(&resource.group, &resource.version, &resource.resource);
         found.is_some_and(|it| it.namespaced)
+    }
+
+    fn resource_for(&self, kind: &GroupVersionKind) -> Option<GroupVersionResource> {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        found.map(|it| it.gvr())
+    }
+
+    fn written(&self, mut object: Value, kind: &GroupVersionKind) -> Value {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        let schema = match found {
+            Some(found) if found.custom.is_some() => None,
+            Some(found) => found.schema.clone(),
+            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
+        };
+        if let Some(schema) = schema {
+            schema::canonical(schema.place(), &mut object);
+        }
+        object
     }
 
     fn equivalents(

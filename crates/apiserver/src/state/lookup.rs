@@ -1,21 +1,15 @@
-//! Objects that the server itself looks at: from memory, without waiting.
+//! Reads of objects by the server itself, from memory and without waiting.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use json::Value;
-use meta::Status;
-use store::{Entry, LeaseId};
+use store::Entry;
 
 use crate::access::used_tokens::UsedToken;
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::state::Api;
-use crate::state::failure;
-
-/// Events of at most so much time share a lease, so that not each of them costs one.
-const SHARED: Duration = Duration::from_secs(60);
 
 /// Objects that were looked at lately, as trees: every write in a namespace looks at the Namespace.
 #[derive(Debug)]
@@ -79,32 +73,24 @@ impl Api {
             .collect()
     }
 
+    /// The names of objects, as far as memory knows.
+    pub fn names(&self, group: &str, plural: &str, namespace: &str) -> Vec<String> {
+        let Some(resource) = self.preferred(group, plural) else {
+            return Vec::new();
+        };
+        let range = resource.range(namespace);
+        let latest = self.store.latest();
+        let all = latest.range(range.as_bytes());
+        let all = all.filter_map(|entry| str::from_utf8(&entry.key[range.len()..]).ok());
+        all.map(str::to_owned).collect()
+    }
+
     /// A resource at the version that its group prefers.
     pub fn preferred(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
         let catalog = self.catalog.load();
         let versions = &catalog.group(group)?.versions;
         let mut all = versions.iter().flat_map(|version| &version.resources);
         all.find(|it| it.plural == *plural).cloned()
-    }
-
-    /// The lease that a new object of this kind lives by; zero for none.
-    pub async fn lease(&self, resource: &Resource) -> Result<LeaseId, Status> {
-        if resource.plural != *"events" || !matches!(&*resource.group, "" | "events.k8s.io") {
-            return Ok(0);
-        }
-        let live = self.settings.event_ttl;
-        // As upstream: what sharing adds to a life is at most a twentieth of it.
-        let while_shared = SHARED.min(live / 20);
-        let mut shared = self.event_lease.lock().await;
-        if let Some((lease, since)) = *shared
-            && since.elapsed() < while_shared
-        {
-            return Ok(lease);
-        }
-        let granted = self.store.grant(live + while_shared).await;
-        let lease = granted.map_err(|error| failure::of_store(&error))?;
-        *shared = Some((lease, Instant::now()));
-        Ok(lease)
     }
 }
 
@@ -121,14 +107,19 @@ impl admission::Lookup for Api {
         let Some(resource) = self.preferred(group, resource) else {
             return 0;
         };
+        self.stamps.get(&self.store, &resource.prefix)
+    }
+
+    fn versions(&self, group: &str, resource: &str) -> Vec<(String, u64)> {
+        let Some(resource) = self.preferred(group, resource) else {
+            return Vec::new();
+        };
         let latest = self.store.latest();
-        let mut all = latest.range(resource.prefix.as_bytes()).peekable();
-        if all.peek().is_none() {
-            return 0;
-        }
-        let mut hasher = DefaultHasher::new();
-        all.for_each(|entry| (&entry.key, entry.modified).hash(&mut hasher));
-        hasher.finish().max(1)
+        let all = latest.range(resource.prefix.as_bytes()).map(|entry| {
+            let name = &entry.key[resource.prefix.len()..];
+            (String::from_utf8_lossy(name).into_owned(), entry.modified)
+        });
+        all.collect()
     }
 }
 

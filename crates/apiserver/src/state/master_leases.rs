@@ -1,5 +1,5 @@
-//! Which servers live, as kube-apiserver keeps it: a key for each address, `/masterleases/<ip>`, that goes when its
-//! server stops renewing it. Not a resource of the API.
+//! Master leases: which API servers are alive, as kube-apiserver records it. Each address has a key,
+//! `/masterleases/<ip>`, that expires when its server stops renewing it. Not a resource of the API.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ impl Api {
     /// Says that the server at this address lives. `lease` is what the last call returned; zero at first.
     pub async fn announce(&self, ip: IpAddr, lease: LeaseId) -> Result<LeaseId, Status> {
         let key = format!("{KEYS}{ip}");
-        let snapshot = self.latest().await?;
+        let snapshot = self.fresh_snapshot().await?;
         let found = snapshot.get(key.as_bytes());
         let good = found.is_some_and(|entry| address(&entry.value) == Some(ip));
         if good && lease != 0 && found.is_some_and(|entry| entry.lease == lease) {
@@ -64,7 +64,7 @@ impl Api {
 
     /// The addresses of all servers that live.
     pub async fn announced(&self) -> Result<BTreeSet<IpAddr>, Status> {
-        let snapshot = self.latest().await?;
+        let snapshot = self.fresh_snapshot().await?;
         let all = snapshot.range(KEYS.as_bytes());
         Ok(all.filter_map(|entry| address(&entry.value)).collect())
     }

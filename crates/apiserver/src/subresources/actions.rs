@@ -1,4 +1,4 @@
-//! A pod is bound to a node.
+//! `binding`: binds a pod to a node.
 
 use std::sync::Arc;
 
@@ -9,21 +9,23 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::Expected;
+use crate::handler::render;
+use crate::handler::respond;
+use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
-use crate::request::decode::Expected;
-use crate::request::render;
-use crate::request::respond;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::body;
+use crate::write::options;
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 pub(super) async fn read(
     api: &Api,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
     kind: &GroupVersionKind,
 ) -> Result<(Value, usize), Status> {
@@ -33,7 +35,7 @@ pub(super) async fn read(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (object, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let (object, length) = body::object_as(api, ask, body, &expected).await?;
     let found = |field| object.str_at(&["metadata", field]);
     object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
     let name = &*ask.info.name;
@@ -46,7 +48,7 @@ pub(super) async fn read(
     Ok((object, length))
 }
 
-pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) fn success(ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
     let status = json!({
         "kind": "Status",
@@ -55,7 +57,7 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
         "status": "Success",
         "code": 201,
     });
-    let body = traced::serialize(|| render::encode(&status, accepted))?;
+    let body = serialize::serialize(|| render::encode(&status, accepted))?;
     Ok(respond::with_code(
         StatusCode::CREATED,
         accepted.format.content_type(),
@@ -66,11 +68,11 @@ pub(super) fn success(ask: &Ask<'_>) -> Result<Response<Body>, Status> {
 /// `pods/x/binding`, and the older `bindings`, whose name is in the body.
 pub(super) async fn bind(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let options = verbs::write_options(ask, "CreateOptions")?;
+    let options = options::from_query(ask, "CreateOptions")?;
     let (binding, length) = read(api, ask, body, &kind).await?;
     traced::stored(length, store(api, ask, options, kind, binding)).await?;
     success(ask)
@@ -78,7 +80,7 @@ pub(super) async fn bind(
 
 async fn store(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: Options,
     kind: GroupVersionKind,
     mut binding: Value,
@@ -95,15 +97,15 @@ async fn store(
     let mut write = Write::new(api, ask, options.clone());
     write.kind = kind;
     write.act(Operation::Create, &name, &mut binding).await?;
-    let pods = api.catalog.load().get("", "v1", "pods").cloned();
-    let pods = pods.ok_or_else(crate::nonresource::no_resource)?;
-    let ask = Ask {
+    let pods = api.catalog().load().get("", "v1", "pods").cloned();
+    let pods = pods.ok_or_else(respond::no_resource)?;
+    let ask = RequestContext {
         resource: pods,
         ..ask.again()
     };
     let mut write = Write::new(api, &ask, options);
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut bind = Bind {
         name: &name,
         binding: &binding,

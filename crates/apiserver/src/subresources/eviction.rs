@@ -13,34 +13,34 @@ use meta::options::DeleteOptions;
 
 use super::actions;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
 use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::delete;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::options;
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 /// How often a pod that changes meanwhile is looked at again.
 const RETRIES: usize = 5;
 
 pub(super) async fn evict(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
     let (eviction, length) = actions::read(api, ask, body, &kind).await?;
-    let options = verbs::write_options(ask, "CreateOptions")?;
+    let options = options::from_query(ask, "CreateOptions")?;
     traced::stored(length, store(api, ask, options, kind, eviction)).await?;
     actions::success(ask)
 }
 
 async fn store(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     mut write_options: Options,
     kind: GroupVersionKind,
     mut eviction: Value,
@@ -81,11 +81,11 @@ impl From<Status> for Refusal {
 
 async fn once(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     mut options: DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Refusal> {
-    let pod = super::target(api, ask)?;
+    let pod = super::target::target(api, ask)?;
     let pending =
         pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_being_deleted(&pod);
     let mut spared = None;
@@ -111,7 +111,7 @@ async fn once(
 
 async fn remove(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
@@ -119,7 +119,7 @@ async fn remove(
         announce(api, ask, options, write_options).await?;
     }
     let mut write = Write::new(api, ask, write_options.clone());
-    write.seen = Seen::Nothing;
+    write.view = AdmissionView::Nothing;
     delete::delete(&write, &ask.info.name, options).await?;
     Ok(())
 }
@@ -127,13 +127,13 @@ async fn remove(
 /// The condition `DisruptionTarget`, for those who look at the pod before it is gone.
 async fn announce(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
     let mut write = Write::new(api, ask, write_options.clone());
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut change = Announce { ask, options };
     let written = write.update(&ask.info.name, &mut change).await?;
     let wanted = options.preconditions.as_mut();
@@ -145,7 +145,7 @@ async fn announce(
 }
 
 struct Announce<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     options: &'a DeleteOptions,
 }
 

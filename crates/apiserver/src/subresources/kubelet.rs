@@ -1,4 +1,4 @@
-//! What only a node can answer: we are a control plane without nodes, and say so as kube-apiserver does.
+//! Subresources that only a kubelet can answer: this control plane has no nodes, and says so as kube-apiserver does.
 
 mod log;
 
@@ -11,17 +11,19 @@ use meta::Status;
 use meta::gvk::GroupVersionKind;
 use telemetry::trace;
 
-use crate::access::gate;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::request::Verb;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::write::{Options, Write};
 
-pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) async fn answer(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+) -> Result<Response<Body>, Status> {
     connect(api, ask).await?;
     may_create(api, ask).await?;
     if ask.info.subresource == "log" {
@@ -31,9 +33,9 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
     }
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     let storage = traced::storage("Get etcd3");
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
+    traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
     if entry.is_none() && ask.resource.is("", "services") {
         // Upstream asks for the endpoints alone.
@@ -70,7 +72,7 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
             let nodes = api.preferred("", "nodes");
             let known = nodes.is_some_and(|it| {
                 let key = it.key("", node);
-                api.store.latest().get(key.as_bytes()).is_some()
+                api.store().latest().get(key.as_bytes()).is_some()
             });
             if !known {
                 let pods = meta::gvk::GroupResource::new("", "pods");
@@ -93,12 +95,12 @@ pub(super) async fn answer(api: &Arc<Api>, ask: &Ask<'_>) -> Result<Response<Bod
 }
 
 /// A WebSocket begins with GET: who may only read must not run anything by it.
-async fn may_create(api: &Arc<Api>, ask: &Ask<'_>) -> Result<(), Status> {
+async fn may_create(api: &Arc<Api>, ask: &RequestContext<'_>) -> Result<(), Status> {
     let runs = ["exec", "attach", "portforward"].contains(&&*ask.info.subresource);
     if !runs || ask.info.verb == Verb::Create {
         return Ok(());
     }
-    let decision = api.authorize(gate::by(ask, Verb::Create)).await;
+    let decision = api.authorize(ask.attributes_for(Verb::Create)).await;
     if decision.allowed() {
         return Ok(());
     }
@@ -108,7 +110,7 @@ async fn may_create(api: &Arc<Api>, ask: &Ask<'_>) -> Result<(), Status> {
 }
 
 /// Admission has its say before anything is connected.
-async fn connect(api: &Arc<Api>, ask: &Ask<'_>) -> Result<(), Status> {
+async fn connect(api: &Arc<Api>, ask: &RequestContext<'_>) -> Result<(), Status> {
     let sub = &*ask.info.subresource;
     let kind = match (&*ask.resource.plural, sub) {
         ("pods", "exec") => "PodExecOptions",
@@ -151,7 +153,7 @@ fn unreachable(what: &str) -> Status {
 }
 
 /// The container that a log is asked of must be one of the pod's, and be named if there are several.
-fn container(ask: &Ask<'_>, pod: &Value) -> Result<(), Status> {
+fn container(ask: &RequestContext<'_>, pod: &Value) -> Result<(), Status> {
     let names = |list: &str| -> Vec<String> {
         let all = pod.at(&["spec", list]).and_then(Value::as_array);
         let all = all.into_iter().flatten();

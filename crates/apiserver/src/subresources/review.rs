@@ -1,4 +1,4 @@
-//! Reviews: questions that are answered and forgotten.
+//! Reviews: kinds that are answered and not stored.
 
 use std::sync::Arc;
 
@@ -9,29 +9,31 @@ use meta::Status;
 use telemetry::trace;
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::render;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
-use crate::request::render;
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table::Include;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::body;
+use crate::write::options;
 use crate::write::{Options, Write};
 
 pub(super) async fn create(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
-    let options = verbs::write_options(ask, "CreateOptions")?;
-    let (review, length) = verbs::read(api, ask, body).await?;
+    let options = options::from_query(ask, "CreateOptions")?;
+    let (review, length) = body::object(api, ask, body).await?;
     let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
-    let body = traced::serialize(|| render::encode(&review, accepted))?;
+    let body = serialize::serialize(|| render::encode(&review, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
@@ -39,7 +41,7 @@ pub(super) async fn create(
 /// The review with its answer.
 async fn reviewed(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     options: Options,
     mut review: Value,
 ) -> Result<Value, Status> {
@@ -56,7 +58,7 @@ async fn reviewed(
     }
     crate::catalog::defaults::apply(&ask.resource, &mut review);
     let write = Write::new(api, ask, options);
-    crate::write::managed::update(&write, None, &mut review);
+    crate::write::managed::update(write.field_manager(), None, &mut review);
     if kind == "SelfSubjectReview" {
         // Nothing of the question but when it was asked.
         let metadata = object::metadata(&mut review)?;
@@ -66,20 +68,20 @@ async fn reviewed(
     let status = match kind {
         "TokenReview" => {
             let asked = review::token_asked(&review).map_err(Status::bad_request)?;
-            let ways = &api.authentication.ways;
+            let ways = &api.authentication().ways;
             let audiences = asked.audiences.as_deref();
             let found = ways.token(asked.token, audiences, clock::unix(), &**api);
             review::token_status(&found)
         }
         "SelfSubjectReview" => review::self_subject_status(ask.user),
         "SelfSubjectRulesReview" => {
-            review::rules_status(&api.rbac, ask.user, &review, api.settings.node_mode)
+            review::rules_status(api.rbac(), ask.user, &review, api.settings().node_mode)
                 .map_err(Status::bad_request)?
         }
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             access(api, ask, &review, kind).await?
         }
-        _ => return Err(verbs::not_allowed()),
+        _ => return Err(respond::not_allowed()),
     };
     if kind == "SelfSubjectRulesReview" {
         // Nothing of the question comes back.
@@ -94,7 +96,12 @@ async fn reviewed(
     Ok(review)
 }
 
-async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<Value, Status> {
+async fn access(
+    api: &Api,
+    ask: &RequestContext<'_>,
+    review: &Value,
+    kind: &str,
+) -> Result<Value, Status> {
     let errors = review::validate_access(kind, review);
     if !errors.is_empty() {
         // Upstream names the group alone.
@@ -122,13 +129,16 @@ async fn access(api: &Api, ask: &Ask<'_>, review: &Value, kind: &str) -> Result<
 }
 
 /// Deprecated upstream, and still asked for: the store is what there is.
-pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+pub(super) fn component_statuses(
+    api: &Api,
+    ask: &RequestContext<'_>,
+) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
     if !ask.info.name.is_empty() {
         trace::event("About to Get from storage");
     }
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
-    let refusing = api.store.stats().1.refusing;
+    let refusing = api.store().stats().1.refusing;
     let (status, message) = match &refusing {
         None => ("True", "ok".to_owned()),
         Some(reason) => ("False", reason.to_string()),
@@ -139,7 +149,7 @@ pub(super) fn component_statuses(api: &Api, ask: &Ask<'_>) -> Result<Response<Bo
         "metadata": {"name": "etcd-0"},
         "conditions": [{"type": "Healthy", "status": status, "message": message}],
     });
-    let body = traced::serialize(|| match &*ask.info.name {
+    let body = serialize::serialize(|| match &*ask.info.name {
         "" => {
             let (mut list, end) = show.list_frame(json::Object::new());
             json::write(&mut list, &show.item_value(one));

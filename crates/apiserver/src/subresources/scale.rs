@@ -1,4 +1,4 @@
-//! `scale`: the one face that all kinds with replicas share.
+//! `scale`: the view that all kinds with replicas share.
 
 mod owners;
 
@@ -15,25 +15,28 @@ use telemetry::trace;
 
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::{Expected, Validation};
+use crate::handler::render;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table::Include;
 use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
 use crate::request::Verb;
-use crate::request::decode::{Expected, Validation};
 use crate::request::negotiate::View;
-use crate::request::render;
-use crate::request::respond;
-use crate::request::table::Include;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::body;
+use crate::write::options;
 use crate::write::patch;
-use crate::write::{Change, Changed, Face, Seen, Write};
+use crate::write::verbs;
+use crate::write::{AdmissionView, Change, Changed, SubresourceView, Write};
 use owners::Owners;
 
 pub(super) async fn answer(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     match ask.info.verb {
@@ -42,13 +45,13 @@ pub(super) async fn answer(
     }
 }
 
-async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
+async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
     let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
     trace::event("About to Get from storage");
     let storage = traced::storage("Get etcd3");
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
-    traced::got(&storage, &key, false, entry.map(|it| it.value.len()));
+    traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
     let entry = entry.ok_or_else(|| ask.not_found())?;
     let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
@@ -63,9 +66,9 @@ async fn get(api: &Api, ask: &Ask<'_>) -> Result<Response<Body>, Status> {
     shown(ask, &of(ask, &object))
 }
 
-fn shown(ask: &Ask<'_>, scale: &Value) -> Result<Response<Body>, Status> {
+fn shown(ask: &RequestContext<'_>, scale: &Value) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, true)?;
-    let body = traced::serialize(|| match accepted.view {
+    let body = serialize::serialize(|| match accepted.view {
         View::Table(version) => {
             let include = Include::of(ask.query, accepted)?;
             render::encode(&table(include, version, scale), accepted)
@@ -104,9 +107,13 @@ fn table(include: Include, version: &'static str, scale: &Value) -> Value {
     })
 }
 
-async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Response<Body>, Status> {
+async fn put(
+    api: &Arc<Api>,
+    ask: &RequestContext<'_>,
+    body: RequestBody,
+) -> Result<Response<Body>, Status> {
     let patches = ask.info.verb == Verb::Patch;
-    let options = verbs::write_options(
+    let options = options::from_query(
         ask,
         if patches {
             "PatchOptions"
@@ -117,7 +124,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
     let (how, length) = if patches {
-        let bytes = traced::body(api, ask, body).await?;
+        let bytes = crate::write::body::read(api, ask, body).await?;
         trace::event("Recorded the audit event");
         (How::Patch(patch::Document::read(ask, &bytes)?), bytes.len())
     } else {
@@ -126,7 +133,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
             schema: schema.as_ref(),
             custom: None,
         };
-        let (scale, length) = verbs::read_as(api, ask, body, &expected).await?;
+        let (scale, length) = body::object_as(api, ask, body, &expected).await?;
         verbs::check_named(ask, &scale)?;
         (How::Replace(scale), length)
     };
@@ -134,7 +141,7 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
     let mut write = Write::new(api, ask, options);
     write.kind = kind.clone();
     let face = ScaleOf(ask);
-    write.seen = Seen::Face(&face);
+    write.view = AdmissionView::Subresource(&face);
     let mut change = SetScale {
         ask,
         kind: &kind,
@@ -157,9 +164,9 @@ async fn put(api: &Arc<Api>, ask: &Ask<'_>, body: RequestBody) -> Result<Respons
 
 /// What admission sees: the Scale, not what it scales.
 #[derive(Debug)]
-struct ScaleOf<'a>(&'a Ask<'a>);
+struct ScaleOf<'a>(&'a RequestContext<'a>);
 
-impl Face for ScaleOf<'_> {
+impl SubresourceView for ScaleOf<'_> {
     fn of(&self, object: &Value) -> Value {
         of(self.0, object)
     }
@@ -177,7 +184,7 @@ enum How {
 }
 
 struct SetScale<'a> {
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     kind: &'a GroupVersionKind,
     schema: Option<&'a Schema>,
     owners: Owners<'a>,
@@ -202,7 +209,7 @@ impl Change for SetScale<'_> {
         };
         let mut scale = match &self.how {
             How::Replace(scale) => scale.clone(),
-            How::Patch(body) if body.kind == patch::Kind::Apply => {
+            How::Patch(body) if body.kind == patch::kind::Kind::Apply => {
                 let force = self.ask.query.flag("force");
                 self.owners.apply(&before, &body.value, force)?
             }
@@ -227,7 +234,7 @@ impl Change for SetScale<'_> {
             let kind = GroupKind::new("autoscaling", "Scale");
             return Err(Status::invalid(&kind, &self.ask.info.name, &[error]));
         }
-        if !matches!(&self.how, How::Patch(body) if body.kind == patch::Kind::Apply) {
+        if !matches!(&self.how, How::Patch(body) if body.kind == patch::kind::Kind::Apply) {
             self.owners.track(&before, &mut scale);
         }
         let mut new = live.clone();
@@ -255,7 +262,7 @@ enum Part {
     Status,
 }
 
-fn path(ask: &Ask<'_>, part: Part) -> Vec<String> {
+fn path(ask: &RequestContext<'_>, part: Part) -> Vec<String> {
     let custom = ask
         .resource
         .custom
@@ -291,7 +298,7 @@ fn set(object: &mut Value, path: &[String], value: Value) {
 }
 
 /// The Scale of an object.
-fn of(ask: &Ask<'_>, object: &Value) -> Value {
+fn of(ask: &RequestContext<'_>, object: &Value) -> Value {
     let number = |part| {
         let path = path(ask, part);
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -327,7 +334,7 @@ fn of(ask: &Ask<'_>, object: &Value) -> Value {
     })
 }
 
-fn selector(ask: &Ask<'_>, object: &Value) -> Option<String> {
+fn selector(ask: &RequestContext<'_>, object: &Value) -> Option<String> {
     if let Some(custom) = &ask.resource.custom {
         let path = custom.scale.as_ref()?.selector.as_ref()?;
         let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();

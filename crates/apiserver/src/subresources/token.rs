@@ -10,22 +10,24 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupResource, GroupVersionKind};
 
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::Expected;
+use crate::handler::render;
+use crate::handler::respond;
+use crate::handler::serialize;
 use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
-use crate::request::decode::Expected;
-use crate::request::render;
-use crate::request::respond;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::Write;
+use crate::write::body;
+use crate::write::options;
 
 pub(super) async fn create(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
@@ -36,9 +38,9 @@ pub(super) async fn create(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (request, length) = verbs::read_as(api, ask, body, &expected).await?;
+    let (request, length) = body::object_as(api, ask, body, &expected).await?;
     let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
-    let body = traced::serialize(|| render::encode(&request, accepted))?;
+    let body = serialize::serialize(|| render::encode(&request, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
 }
@@ -46,19 +48,19 @@ pub(super) async fn create(
 /// The request with its token.
 async fn sign(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     kind: &GroupVersionKind,
     mut request: Value,
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    let mut write = Write::new(api, ask, verbs::write_options(ask, "CreateOptions")?);
+    let mut write = Write::new(api, ask, options::from_query(ask, "CreateOptions")?);
     write.kind = kind.clone();
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;
     matches_url(&request, kind, namespace, name)?;
-    let account = super::target(api, ask)?;
+    let account = super::target::target(api, ask)?;
     same_account(&request, kind, &account)?;
-    let Some(issuer) = &api.issuer else {
+    let Some(issuer) = api.issuer() else {
         return Err(Status::internal("this server signs no tokens"));
     };
     let spec = request.get("spec").cloned().unwrap_or_default();
@@ -71,7 +73,7 @@ async fn sign(
     let asked = asked.into_iter().flatten().filter_map(Value::as_str);
     let mut audiences: Vec<String> = asked.map(str::to_owned).collect();
     if audiences.is_empty() {
-        audiences.clone_from(&api.authentication.ways.service_accounts.api_audiences);
+        audiences.clone_from(&api.authentication().ways.service_accounts.api_audiences);
     }
     let bound = bound(api, namespace, &account, spec.get("boundObjectRef"))?;
     let seconds = spec
@@ -79,14 +81,14 @@ async fn sign(
         .and_then(Value::as_i64)
         .unwrap_or(3600);
     let own = api
-        .authentication
+        .authentication()
         .ways
         .service_accounts
         .api_audiences
         .iter()
         .all(|it| audiences.contains(it));
-    let extend = bound.pod.is_some() && api.settings.extend_token_expiration;
-    let expires = expiration(seconds, api.settings.max_token_expiration, extend, own);
+    let extend = bound.pod.is_some() && api.settings().extend_token_expiration;
+    let expires = expiration(seconds, api.settings().max_token_expiration, extend, own);
     ask.warnings.add(expires.warning.clone());
     let id = random::uid();
     let pair = |it: &'_ Option<(String, String)>| it.clone();

@@ -1,4 +1,4 @@
-//! What goes back: bytes at once, or frames made when the client is ready for them.
+//! The body of a response: all bytes at once, or frames that are made when the client is ready for them.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Hot path. A connection and the requests on it as one task.
+//! Hot path. A connection and the requests on it, as one task.
 //!
 //! With a task for each request, every answer wakes the connection's task on whatever thread that is, and every event
 //! for ten watches on one connection is ten wakes and ten small writes. Here all that is ready is polled first and what
@@ -16,7 +16,7 @@ use hyper::rt::Executor;
 use tokio::time::Sleep;
 
 use crate::transport::delivery::ConnectionState;
-use crate::transport::record_writer::{Gathered, Seal};
+use crate::transport::record_writer::{RecordWriter, Seal};
 use crate::transport::unread::Charge;
 
 /// A request on a connection of HTTP/2, from its head to the end of its response.
@@ -82,10 +82,10 @@ pub(crate) enum Ended<T> {
 }
 
 /// Drives a connection, whose executor `begun` is, and its requests to the connection's end.
-pub(crate) struct Together<'a, C, S> {
+pub(crate) struct ConnectionTask<'a, C, S> {
     connection: Pin<&'a mut C>,
     begun: Requests,
-    stream: Gathered<S>,
+    stream: RecordWriter<S>,
     running: FuturesUnordered<Request>,
     /// The response under way on a connection of HTTP/1.
     deadline: Option<Instant>,
@@ -97,8 +97,12 @@ pub(crate) struct Together<'a, C, S> {
     waker: Waker,
 }
 
-impl<'a, C: Future, S: Seal> Together<'a, C, S> {
-    pub(crate) fn new(connection: Pin<&'a mut C>, begun: Requests, stream: Gathered<S>) -> Self {
+impl<'a, C: Future, S: Seal> ConnectionTask<'a, C, S> {
+    pub(crate) fn new(
+        connection: Pin<&'a mut C>,
+        begun: Requests,
+        stream: RecordWriter<S>,
+    ) -> Self {
         let alarm = Arc::new(Alarm::default());
         Self {
             connection,
@@ -204,7 +208,7 @@ impl<'a, C: Future, S: Seal> Together<'a, C, S> {
     }
 }
 
-impl<C: Future, S: Seal> Future for Together<'_, C, S> {
+impl<C: Future, S: Seal> Future for ConnectionTask<'_, C, S> {
     type Output = Ended<C::Output>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ended<C::Output>> {

@@ -1,4 +1,4 @@
-//! Compressed answers, for clients that take them and where it pays.
+//! Compressed responses, for clients that accept them and where it pays.
 
 mod crc32;
 mod pieces;

@@ -1,4 +1,4 @@
-//! What Go's server refuses of an HTTP/1 request before anybody is asked: by its codes, in its words.
+//! HTTP/1 requests that Go's server refuses before any handler runs: with its codes and its texts.
 
 use std::borrow::Cow;
 

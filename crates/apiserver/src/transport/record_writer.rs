@@ -1,4 +1,4 @@
-//! Hot path. What a connection has to say, gathered into few records and few writes.
+//! Hot path. Writes of a connection, collected into few TLS records and few system calls.
 //!
 //! HTTP/2 hands over one frame at a time and flushes after each: ten events would be ten records and ten calls to the
 //! system. Here small pieces gather until they fill a record, large ones are encrypted from where they are, and a flush
@@ -35,7 +35,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Seal for TlsStream<IO> {
 }
 
 /// One end of a stream whose writes are gathered. Clones are the same stream.
-pub(crate) struct Gathered<S>(Arc<Mutex<Inner<S>>>);
+pub(crate) struct RecordWriter<S>(Arc<Mutex<Inner<S>>>);
 
 struct Inner<S> {
     stream: S,
@@ -45,13 +45,13 @@ struct Inner<S> {
     sealed: usize,
 }
 
-impl<S> Clone for Gathered<S> {
+impl<S> Clone for RecordWriter<S> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<IO: AsyncRead + AsyncWrite + Unpin> Gathered<TlsStream<IO>> {
+impl<IO: AsyncRead + AsyncWrite + Unpin> RecordWriter<TlsStream<IO>> {
     pub(crate) fn new(mut stream: TlsStream<IO>) -> Self {
         // What it may hold back is counted here.
         stream.get_mut().1.set_buffer_limit(None);
@@ -59,7 +59,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Gathered<TlsStream<IO>> {
     }
 }
 
-impl<S: Seal> Gathered<S> {
+impl<S: Seal> RecordWriter<S> {
     fn over(stream: S) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             stream,
@@ -80,7 +80,7 @@ impl<S: Seal> Gathered<S> {
     }
 }
 
-impl<S> Gathered<S> {
+impl<S> RecordWriter<S> {
     fn inner(&self) -> MutexGuard<'_, Inner<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +137,7 @@ impl<S: Seal> Inner<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for RecordWriter<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Gathered<S> {
     }
 }
 
-impl<S: Seal> AsyncWrite for Gathered<S> {
+impl<S: Seal> AsyncWrite for RecordWriter<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -242,17 +242,17 @@ mod tests {
         }
     }
 
-    fn gathered() -> (Gathered<Slow>, DuplexStream) {
+    fn gathered() -> (RecordWriter<Slow>, DuplexStream) {
         let (stream, far) = duplex(1 << 20);
         let slow = Slow {
             stream,
             held: Vec::new(),
             seals: Vec::new(),
         };
-        (Gathered::over(slow), far)
+        (RecordWriter::over(slow), far)
     }
 
-    async fn write(gathered: &Gathered<Slow>, data: &[u8]) {
+    async fn write(gathered: &RecordWriter<Slow>, data: &[u8]) {
         let mut rest = data;
         while !rest.is_empty() {
             let written = std::future::poll_fn(|context| {

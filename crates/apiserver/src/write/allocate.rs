@@ -1,6 +1,7 @@
-//! What a Service holds beside itself: cluster IPs, which are `IPAddress` objects, and node ports, which are a bitmap.
-//! Both change in the same transaction as the Service: nothing leaks, nothing is given twice.
+//! Allocation of cluster IPs, which are `IPAddress` objects, and of node ports, which are a bitmap. Both change in the same
+//! transaction as the Service: nothing leaks, nothing is given twice.
 
+mod extra_writes;
 mod families;
 mod ports;
 
@@ -9,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::field;
-use store::{Condition, Txn};
+use store::Condition;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
@@ -17,75 +18,12 @@ use crate::catalog::object;
 use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;
-
-/// Where Services get their addresses and ports from.
-#[derive(Clone, Copy, Debug)]
-pub struct ServiceRanges {
-    /// `--service-cluster-ip-range`
-    pub network: (Ipv4Addr, u8),
-    /// `--service-node-port-range`, both ends included.
-    pub ports: (u16, u16),
-}
-
-impl Default for ServiceRanges {
-    fn default() -> Self {
-        Self {
-            network: (Ipv4Addr::new(10, 96, 0, 0), 16),
-            ports: (30000, 32767),
-        }
-    }
-}
-
-impl ServiceRanges {
-    /// The address of the API server's own Service.
-    pub fn first(&self) -> Ipv4Addr {
-        Ipv4Addr::from(u32::from(self.network.0) + 1)
-    }
-
-    fn count(&self) -> u32 {
-        1_u32
-            .checked_shl(32 - u32::from(self.network.1))
-            .unwrap_or(u32::MAX)
-    }
-
-    fn contains(&self, ip: IpAddr) -> bool {
-        let IpAddr::V4(ip) = ip else {
-            return false;
-        };
-        let offset = u32::from(ip).wrapping_sub(u32::from(self.network.0));
-        offset > 0 && offset < self.count() - 1
-    }
-}
-
-/// More of the transaction that an object is written in.
-#[derive(Debug, Default)]
-pub struct Beside {
-    conditions: Vec<Condition>,
-    puts: Vec<(String, Vec<u8>)>,
-    deletes: Vec<String>,
-}
-
-impl Beside {
-    pub fn add_to(self, mut txn: Txn) -> Txn {
-        for condition in self.conditions {
-            txn = txn.when(condition);
-        }
-        for (key, value) in self.puts {
-            txn = txn.put(key, value);
-        }
-        for key in self.deletes {
-            txn = txn.delete(key);
-        }
-        txn
-    }
-}
+pub use crate::state::service_ranges::ServiceRanges;
+pub use extra_writes::ExtraWrites;
+use extra_writes::text;
 
 fn is_service(resource: &Resource) -> bool {
     resource.is("", "services")
-}
-
-fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
-    object.str_at(path).unwrap_or_default()
 }
 
 /// The addresses that it holds.
@@ -171,8 +109,8 @@ pub fn assign(
     resource: &Resource,
     live: Option<&Value>,
     object: &mut Value,
-) -> Result<Beside, Status> {
-    let mut beside = Beside::default();
+) -> Result<ExtraWrites, Status> {
+    let mut beside = ExtraWrites::default();
     if !is_service(resource) {
         return Ok(beside);
     }
@@ -210,8 +148,8 @@ pub fn assign(
 }
 
 /// What a Service that goes gives back.
-pub fn release(api: &Api, resource: &Resource, object: &Value) -> Beside {
-    let mut beside = Beside::default();
+pub fn release(api: &Api, resource: &Resource, object: &Value) -> ExtraWrites {
+    let mut beside = ExtraWrites::default();
     if is_service(resource) {
         for ip in ips(object) {
             give_back(api, &mut beside, &ip);
@@ -233,10 +171,10 @@ fn set_ips(object: &mut Value, ip: &str) {
 }
 
 fn free(api: &Api) -> Option<Ipv4Addr> {
-    let ranges = &api.settings.services;
+    let ranges = &api.settings().services;
     let (base, count) = (u32::from(ranges.network.0), ranges.count() - 2);
     let start = u32::from_le_bytes(random::bytes()) % count;
-    let latest = api.store.latest();
+    let latest = api.store().latest();
     (0..count)
         .map(|step| Ipv4Addr::from(base + 1 + (start + step) % count))
         .find(|ip| latest.get(key(ip).as_bytes()).is_none())
@@ -257,19 +195,19 @@ fn check(api: &Api, resource: &Resource, object: &Value, ip: &str) -> Result<IpA
         Status::invalid(&resource.group_kind(), object::name(object), &[error])
     };
     let address: IpAddr = ip.parse().map_err(|_| refuse("not an IP address".into()))?;
-    let ranges = &api.settings.services;
+    let ranges = &api.settings().services;
     if !ranges.contains(address) {
         return Err(refuse(
             "the provided network does not match the current range".into(),
         ));
     }
-    if api.store.latest().get(key(&address).as_bytes()).is_some() {
+    if api.store().latest().get(key(&address).as_bytes()).is_some() {
         return Err(refuse("provided IP is already allocated".into()));
     }
     Ok(address)
 }
 
-fn take(api: &Api, beside: &mut Beside, service: &Value, ip: IpAddr) {
+fn take(api: &Api, beside: &mut ExtraWrites, service: &Value, ip: IpAddr) {
     let Some(resource) = api.preferred("networking.k8s.io", "ipaddresses") else {
         return;
     };
@@ -320,9 +258,9 @@ fn take(api: &Api, beside: &mut Beside, service: &Value, ip: IpAddr) {
     }
 }
 
-fn give_back(api: &Api, beside: &mut Beside, ip: &str) {
+fn give_back(api: &Api, beside: &mut ExtraWrites, ip: &str) {
     let key = key(&ip);
-    if let Some(entry) = api.store.latest().get(key.as_bytes()) {
+    if let Some(entry) = api.store().latest().get(key.as_bytes()) {
         beside
             .conditions
             .push(Condition::Unchanged(key.clone().into(), entry.modified));

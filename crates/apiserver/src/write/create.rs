@@ -1,4 +1,4 @@
-//! A new object, or what a change makes of nothing.
+//! Creation: of a POST, or of a change to an object that does not exist.
 
 use admission::{Admitting, Operation, Request};
 use bytes::Bytes;
@@ -8,7 +8,6 @@ use store::{Condition, Txn};
 use telemetry::trace;
 
 use super::{ADMITTED, Write, Written, commit, is_same, transact};
-use crate::access::gate;
 use crate::catalog::convert;
 use crate::catalog::defaults;
 use crate::catalog::object;
@@ -70,10 +69,10 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let read = (!updating).then(|| traced::storage("Get etcd3"));
-        let latest = self.api.latest().await?;
+        let latest = self.api.fresh_snapshot().await?;
         let found = latest.get(key.as_bytes()).map(|it| it.value.len());
         if let Some(read) = read {
-            traced::got(&read, &key, false, found);
+            traced::record_get(&read, &key, false, found);
         }
         if found.is_some() {
             let resource = self.resource().group_resource();
@@ -110,7 +109,7 @@ impl Write<'_> {
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
-            managed::update(self, None, &mut object);
+            managed::update(self.field_manager(), None, &mut object);
         }
         let before = object.clone();
         let mut admitting = Admitting::new(object);
@@ -132,23 +131,25 @@ impl Write<'_> {
         object::place(&mut object, resource, self.namespace(), "")?;
         object::fill_new(&mut object)?;
         object::fill_name(&mut object)?;
-        let mut warnings = strategy::prepare_create(self, &mut object);
+        let mut warnings = strategy::prepare_create(self.ask, self.api.catalog(), &mut object);
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
-        escalation::check(self, &object, None).await?;
-        let rules = strategy::rules(self, &object, None).await?;
-        warnings.append(&mut strategy::validate_create(self, &object, rules)?);
+        escalation::check(self.api, self.ask, &object, None).await?;
+        let rules = strategy::rules(self.ask, &self.api.metrics().cel, &object, None).await?;
+        warnings.append(&mut strategy::validate_create(self.ask, &object, rules)?);
         self.ask.warnings.add(warnings);
         if updating {
             // Whoever may change what is there may not yet make what is not.
-            self.api.allow(gate::by(self.ask, Verb::Create)).await?;
+            self.api
+                .allow(self.ask.attributes_for(Verb::Create))
+                .await?;
         }
         admitting.object = object;
         self.validate(&request, &mut admitting).await?;
         let object = admitting.object;
         let name = object.str_at(&["metadata", "name"]).unwrap_or_default();
         let key = resource.key(self.namespace(), name);
-        // Who would have changed it has one already.
+        // The caller that changed it already holds the storage span.
         let stores = !updating && !self.options.dry_run;
         let storage = stores.then(|| self.storage("Create etcd3", &key));
         if !self.options.dry_run {
@@ -189,7 +190,7 @@ impl Write<'_> {
                 let length = current.as_ref().map(|it| it.value.len());
                 let current = current.and_then(|it| convert::parse(resource, &it.value).ok());
                 if let Some(read) = read {
-                    traced::got(&read, &key, false, length);
+                    traced::record_get(&read, &key, false, length);
                 }
                 if current.is_some_and(|it| object::is_being_deleted(&it)) {
                     status.message = format!("object is being deleted: {}", status.message);

@@ -15,14 +15,15 @@ use telemetry::trace::{self, Span};
 
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::handler::context::RequestContext;
+use crate::handler::render::Show;
+use crate::handler::respond;
+use crate::handler::serialize;
+use crate::handler::table::Include;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
-use crate::pipeline::Ask;
 use crate::read::continue_token::Continue;
 use crate::read::filter::Filter;
-use crate::request::render::Show;
-use crate::request::respond;
-use crate::request::table::Include;
 use crate::runtime::clock;
 use crate::runtime::join;
 use crate::state::Api;
@@ -31,7 +32,7 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
 use crate::write::strategy;
-use crate::write::{Seen, Write, commit, transact};
+use crate::write::{AdmissionView, Write, commit, transact};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -40,7 +41,7 @@ const TOGETHER: usize = 64;
 
 pub(crate) async fn one(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = options::read(api, ask, body).await?;
@@ -51,7 +52,7 @@ pub(crate) async fn one(
     trace::event("Object deleted from database");
     let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
     let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
-    let body = traced::serialize(|| {
+    let body = serialize::serialize(|| {
         if whole {
             return show.one(&deleted.entry);
         }
@@ -76,7 +77,7 @@ pub(crate) async fn one(
 
 pub(crate) async fn collection(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let options = options::read(api, ask, body).await?;
@@ -90,7 +91,7 @@ pub(crate) async fn collection(
         token => Continue::parse(token, &range)?.after,
     };
     let storage = traced::listing(&ask.resource);
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     traced::fresh(true);
     trace::event("GetLatestSnapshotOrBuildLocked success");
     let limit = match usize::try_from(list.limit) {
@@ -141,12 +142,12 @@ pub(crate) async fn collection(
         "metadata": metadata,
         "items": items,
     });
-    let body = traced::serialize(|| crate::request::render::encode(&list, accepted))?;
+    let body = serialize::serialize(|| crate::handler::render::encode(&list, accepted))?;
     Ok(respond::ok(accepted.format.content_type(), body))
 }
 
 /// As an item of a list.
-fn bare(ask: &Ask<'_>, mut object: Value) -> Value {
+fn bare(ask: &RequestContext<'_>, mut object: Value) -> Value {
     if ask.resource.custom.is_none()
         && let Some(fields) = object.as_object_mut()
     {
@@ -175,11 +176,11 @@ pub(crate) async fn delete(
     // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
     loop {
         let storage = traced::storage("Get etcd3");
-        let snapshot = write.api.latest().await?;
+        let snapshot = write.api.fresh_snapshot().await?;
         let entry = snapshot.get(key.as_bytes()).cloned();
         drop(snapshot);
         let length = entry.as_ref().map(|it| it.value.len());
-        traced::got(&storage, &key, false, length);
+        traced::record_get(&storage, &key, false, length);
         drop(storage);
         let Some(entry) = entry else {
             return Err(Status::not_found(&resource.group_resource(), name));
@@ -187,7 +188,7 @@ pub(crate) async fn delete(
         let live = convert::decode(resource, &entry.value, entry.modified)?;
         check(write.ask, &options, &live)?;
         let mut admitting = Admitting::default();
-        if !matches!(write.seen, Seen::Nothing) {
+        if !matches!(write.view, AdmissionView::Nothing) {
             let gvr = resource.gvr();
             // One of many is not named, as upstream.
             let named = &write.ask.info.name;
@@ -391,7 +392,11 @@ fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<V
 }
 
 /// Whether the object is the one that the client means.
-pub(crate) fn check(ask: &Ask<'_>, options: &DeleteOptions, live: &Value) -> Result<(), Status> {
+pub(crate) fn check(
+    ask: &RequestContext<'_>,
+    options: &DeleteOptions,
+    live: &Value,
+) -> Result<(), Status> {
     // Named by kind, not by resource, as upstream has it.
     let kind = meta::gvk::GroupResource::new(&*ask.resource.group, &*ask.resource.kind);
     let name = object::name(live);

@@ -1,5 +1,5 @@
-//! Nobody grants what they do not hold: roles and bindings are looked at before they are written, and so are parts of
-//! objects that not all who may write the object may change.
+//! Escalation checks: a user cannot grant permissions that they do not have, by a role or by a binding, nor change parts of
+//! objects that need a permission of their own.
 
 mod claims;
 
@@ -8,50 +8,52 @@ use json::Value;
 use meta::Status;
 
 use crate::catalog::object;
-use crate::write::Write;
+use crate::handler::context::RequestContext;
+use crate::state::Api;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 pub(crate) async fn check(
-    write: &Write<'_>,
+    api: &Api,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     if let Some(live) = live {
-        let errors = claims::check(write, object, live).await;
+        let errors = claims::check(api, ask, object, live).await;
         if !errors.is_empty() {
             let name = object::name(object);
             return Err(Status::invalid(&resource.group_kind(), name, &errors));
         }
     }
-    if resource.group != *GROUP || rbac::escalation_allowed(write.ask.user) {
+    if resource.group != *GROUP || rbac::escalation_allowed(ask.user) {
         return Ok(());
     }
     if live.is_some_and(|live| only_ownership_differs(object, live)) {
         return Ok(());
     }
-    let (api, user) = (write.api, write.ask.user);
-    let namespace = &*write.ask.info.namespace;
+    let user = ask.user;
+    let namespace = &*ask.info.namespace;
     let name = object::name(object);
     let refusal = match &*resource.plural {
         plural @ ("roles" | "clusterroles") => {
             let asked = rbac::escalate_attributes(user, plural, namespace, name);
-            if api.authorizer.authorize(asked).await.allowed() {
+            if api.authorizer().authorize(asked).await.allowed() {
                 return Ok(());
             }
-            rbac::refuse_role_escalation(&api.rbac, user, namespace, object, live)
+            rbac::refuse_role_escalation(api.rbac(), user, namespace, object, live)
         }
         "rolebindings" | "clusterrolebindings" => {
             let role = RoleRef::of(object);
             let asked = rbac::bind_attributes(user, &role, namespace);
             if let Some(asked) = asked
-                && api.authorizer.authorize(asked).await.allowed()
+                && api.authorizer().authorize(asked).await.allowed()
             {
                 return Ok(());
             }
-            match api.rbac.rules_of(&role, namespace) {
-                Ok(rules) => rbac::refuse_escalation(&api.rbac, user, namespace, &rules),
+            match api.rbac().rules_of(&role, namespace) {
+                Ok(rules) => rbac::refuse_escalation(api.rbac(), user, namespace, &rules),
                 // Who may not bind whatever it is must name a role that is there. Upstream says it of the binding.
                 Err(_) => return Err(Status::not_found(&resource.group_resource(), &role.name)),
             }

@@ -1,5 +1,5 @@
-//! What is stored and not acted on: the one table. Whoever writes such an object is warned, `serve` lists them at its start,
-//! and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
+//! Kinds that are stored and not enforced: the one table. A client that writes such an object is warned, `serve` lists the
+//! kinds at its start, and the admission plugins behind them cannot be enabled (`admission::not_enforced`).
 //!
 //! **Nothing fails open in silence.** A row goes when its kind is enforced.
 
@@ -28,9 +28,6 @@ const ADMISSION: &str = "admissionregistration.k8s.io";
 
 const POLICY: &str = "admission policies are stored and not evaluated by this server: requests are admitted as if this one did not exist";
 
-const WEBHOOK: &str = "matchConditions of webhooks are not evaluated by this server: with failurePolicy Ignore such a webhook is never called, \
-                       with Fail all requests that its rules match are refused";
-
 const fn whole(
     group: &'static str,
     resource: &'static str,
@@ -50,20 +47,6 @@ const fn whole(
 
 /// Not here: what other programs enforce with kube-apiserver, too, as network policies.
 pub const ALL: &[Unenforced] = &[
-    whole(
-        ADMISSION,
-        "validatingadmissionpolicies",
-        "ValidatingAdmissionPolicy",
-        POLICY,
-        Some("ValidatingAdmissionPolicy"),
-    ),
-    whole(
-        ADMISSION,
-        "validatingadmissionpolicybindings",
-        "ValidatingAdmissionPolicyBinding",
-        POLICY,
-        Some("ValidatingAdmissionPolicy"),
-    ),
     whole(
         ADMISSION,
         "mutatingadmissionpolicies",
@@ -96,26 +79,6 @@ pub const ALL: &[Unenforced] = &[
         )
     },
     Unenforced {
-        applies: has_match_conditions,
-        ..whole(
-            ADMISSION,
-            "validatingwebhookconfigurations",
-            "matchConditions of a ValidatingWebhookConfiguration",
-            WEBHOOK,
-            None,
-        )
-    },
-    Unenforced {
-        applies: has_match_conditions,
-        ..whole(
-            ADMISSION,
-            "mutatingwebhookconfigurations",
-            "matchConditions of a MutatingWebhookConfiguration",
-            WEBHOOK,
-            None,
-        )
-    },
-    Unenforced {
         applies: |object| object.str_at(&["metadata", "name"]) != Some("kubernetes"),
         ..whole(
             "networking.k8s.io",
@@ -133,14 +96,6 @@ fn names_service(object: &Value) -> bool {
         .is_some_and(|it| !it.is_null())
 }
 
-fn has_match_conditions(object: &Value) -> bool {
-    let webhooks = object.get("webhooks").and_then(Value::as_array);
-    webhooks.into_iter().flatten().any(|it| {
-        let conditions = it.get("matchConditions").and_then(Value::as_array);
-        conditions.is_some_and(|it| !it.is_empty())
-    })
-}
-
 /// What whoever writes this object is told.
 pub(crate) fn warning(resource: &Resource, object: &Value) -> Option<String> {
     let row = ALL.iter().find(|it| resource.is(it.group, it.resource))?;
@@ -154,7 +109,7 @@ pub fn list() -> Vec<&'static str> {
 
 /// Such objects that are there already, for example in the etcd of another server: what they are, and how many.
 pub fn stored(api: &Api) -> Vec<(&'static str, usize)> {
-    let snapshot = api.store.latest();
+    let snapshot = api.store().latest();
     let counted = ALL.iter().filter_map(|row| {
         let resource = api.preferred(row.group, row.resource)?;
         let all = snapshot.range(resource.prefix.as_bytes());
@@ -191,9 +146,6 @@ mod tests {
         let local = json!({"spec": {"group": "apps", "version": "v1"}});
         let remote = json!({"spec": {"service": {"name": "metrics-server"}}});
         assert!(!names_service(&local) && names_service(&remote));
-        let plain = json!({"webhooks": [{"name": "a"}, {"name": "b", "matchConditions": []}]});
-        let conditions = json!({"webhooks": [{"name": "a"}, {"matchConditions": [{"name": "c"}]}]});
-        assert!(!has_match_conditions(&plain) && has_match_conditions(&conditions));
     }
 
     #[test]

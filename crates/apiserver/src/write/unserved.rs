@@ -1,4 +1,4 @@
-//! Objects of a definition that serves no version: nobody can ask for them, and they go with it all the same.
+//! Deletion of the objects of a definition that serves no version: no client can delete them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use meta::Status;
 use meta::object::{name, namespace};
 use meta::options::DeleteOptions;
 
-use crate::access::gate::SeatSlot;
 use crate::catalog::convert;
 use crate::catalog::custom;
-use crate::pipeline::Ask;
+use crate::flow::seat_slot::SeatSlot;
+use crate::handler::context::RequestContext;
 use crate::request::warnings::Warnings;
 use crate::request::{Query, ResourceRequest, Verb};
 use crate::state::Api;
 use crate::write::delete;
-use crate::write::{Options, Seen, Write};
+use crate::write::{AdmissionView, Options, Write};
 
 /// Deletes them in the version they are stored in. Says how many are left.
 pub(crate) async fn delete_all(
@@ -29,7 +29,7 @@ pub(crate) async fn delete_all(
     let Some(resource) = custom::stored(definition) else {
         return Ok(0);
     };
-    let snapshot = api.latest().await?;
+    let snapshot = api.fresh_snapshot().await?;
     let entries: Vec<_> = snapshot
         .range(resource.prefix.as_bytes())
         .cloned()
@@ -49,7 +49,7 @@ pub(crate) async fn delete_all(
             by_prefix: false,
             rest: Vec::new(),
         };
-        let ask = Ask {
+        let ask = RequestContext {
             user,
             info: &info,
             resource: resource.clone(),
@@ -59,9 +59,10 @@ pub(crate) async fn delete_all(
             warnings: &Warnings::default(),
             deadline: None,
             seat: &SeatSlot::empty(),
+            limiter: api.limiter(),
         };
         let mut write = Write::new(api, &ask, Options::default());
-        write.seen = Seen::Nothing;
+        write.view = AdmissionView::Nothing;
         match delete::delete(&write, name(&object), &DeleteOptions::default()).await {
             Ok(deleted) => left += usize::from(!deleted.gone),
             Err(status) if status.is_not_found() => {}

@@ -1,4 +1,4 @@
-//! A change of what is there.
+//! Update of an existing object.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use json::Value;
 use meta::Status;
 use store::{Condition, Entry, Txn};
 
-use super::{ADMITTED, Change, Changed, Seen, Write, Written, is_same, transact};
+use super::{ADMITTED, AdmissionView, Change, Changed, Write, Written, is_same, transact};
 use crate::catalog::convert;
 use crate::catalog::defaults;
 use crate::catalog::object;
@@ -41,14 +41,14 @@ impl Write<'_> {
             attempt += 1;
             let read = (!stores).then(|| traced::storage("Get etcd3"));
             let snapshot = if attempt == 1 {
-                self.api.store.latest()
+                self.api.store().latest()
             } else {
-                self.api.latest().await?
+                self.api.fresh_snapshot().await?
             };
             let entry = snapshot.get(key.as_bytes()).cloned();
             if let Some(read) = read {
                 let length = entry.as_ref().map(|it| it.value.len());
-                traced::got(&read, &key, false, length);
+                traced::record_get(&read, &key, false, length);
             }
             let Some(entry) = entry else {
                 if attempt == 1 {
@@ -60,7 +60,7 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            self.ask.heavy(self.api, entry.value.len()).await?;
+            self.ask.heavy(entry.value.len()).await?;
             let mut live = convert::decode(resource, &entry.value, entry.modified)?;
             strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
@@ -115,23 +115,23 @@ impl Write<'_> {
         defaults::apply(resource, &mut object);
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
-        if !managed && !self.own {
-            managed::update(self, Some(live), &mut object);
+        if !managed && !self.is_internal {
+            managed::update(self.field_manager(), Some(live), &mut object);
         }
         let gvr = resource.gvr();
-        let face = match self.seen {
-            Seen::Face(face) => Some(face.of(live)),
+        let face = match self.view {
+            AdmissionView::Subresource(face) => Some(face.of(live)),
             _ => None,
         };
         let old = face.as_ref().unwrap_or(live);
         let request = self.request(Operation::Update, &gvr, name, Some(old));
-        let is_seen = !matches!(self.seen, Seen::Nothing);
+        let is_seen = !matches!(self.view, AdmissionView::Nothing);
         let mut admitting = Admitting::default();
         let before = object.clone();
         if is_seen {
-            admitting.object = self.seen.take(&mut object);
+            admitting.object = self.view.take(&mut object);
             self.admit(&request, &mut admitting).await?;
-            self.seen.put_back(admitting.object.take(), &mut object);
+            self.view.put_back(admitting.object.take(), &mut object);
         }
         if !is_same(&before, &object) {
             defaults::apply(resource, &mut object);
@@ -144,16 +144,19 @@ impl Write<'_> {
         allocate::carry_over(resource, &mut object, live);
         let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        escalation::check(self, &object, Some(live)).await?;
-        if !self.own {
-            let rules = strategy::rules(self, &object, Some(live)).await?;
-            warnings.append(&mut strategy::validate_update(self, &object, live, rules)?);
+        escalation::check(self.api, self.ask, &object, Some(live)).await?;
+        if !self.is_internal {
+            let rules =
+                strategy::rules(self.ask, &self.api.metrics().cel, &object, Some(live)).await?;
+            warnings.append(&mut strategy::validate_update(
+                self.ask, &object, live, rules,
+            )?);
         }
         self.ask.warnings.add(warnings);
         if is_seen {
-            admitting.object = self.seen.take(&mut object);
+            admitting.object = self.view.take(&mut object);
             self.validate(&request, &mut admitting).await?;
-            self.seen.put_back(admitting.object.take(), &mut object);
+            self.view.put_back(admitting.object.take(), &mut object);
         }
         merge::keep_times(live, &mut object);
         let value = self.encode(&object)?;
@@ -192,10 +195,10 @@ impl Write<'_> {
     }
 
     fn prepare_update(&self, object: &mut Value, live: &Value) -> Vec<String> {
-        if self.own {
+        if self.is_internal {
             return Vec::new();
         }
-        strategy::prepare_update(self, object, live)
+        strategy::prepare_update(self.ask, self.api.catalog(), object, live)
     }
 
     /// An object that names a version must name the one that is there.

@@ -52,7 +52,7 @@ async fn owners_in_versions_that_are_gone() {
     let versions = json!([(version("v1", false, false)), (version("v2", true, true))]);
     let change = json!({"spec": {"versions": versions}});
     admin.merge_patch(&definition, &change).await.unwrap();
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     let new = widget("v2", json!({"b": "1"}));
     let applied = admin.apply(&path("v2"), &new, "new").await.unwrap();
     assert_eq!(
@@ -67,7 +67,7 @@ async fn owners_in_versions_that_are_gone() {
         .unwrap();
     let change = json!({"spec": {"versions": [(version("v2", true, true))]}});
     admin.merge_patch(&definition, &change).await.unwrap();
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     let newer = widget("v2", json!({"b": "2"}));
     let refused = admin.apply(&path("v2"), &newer, "new").await.unwrap_err();
     assert_eq!(

@@ -22,7 +22,7 @@ async fn a_changed_event_keeps_its_lease() {
     let fixture = Fixture::new();
     let admin = &fixture.admin;
     let lease = || {
-        let latest = fixture.api.store.latest();
+        let latest = fixture.api.store().latest();
         latest
             .get(b"/events/n/e")
             .expect("the event is there")

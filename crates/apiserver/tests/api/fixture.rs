@@ -6,7 +6,7 @@ use std::time::Duration;
 use admission::{Chain, Plugin};
 use apiserver::authenticate::Authentication;
 use apiserver::incoming::RequestBody;
-use apiserver::informers::Learners;
+use apiserver::informers::Indexes;
 use apiserver::local::{Local, Watch};
 use apiserver::nonresource::Documents;
 use apiserver::pipeline::{Api, Caller, Config, Settings};
@@ -117,12 +117,12 @@ impl Fixture {
         };
         change(&mut config);
         let api = Arc::new(Api::new(config, stopped));
-        let learners = Learners {
+        let indexes = Indexes {
             rbac,
             nodes: None,
             targets: Arc::default(),
         };
-        apiserver::informers::start(&api, learners);
+        apiserver::informers::start(&api, indexes);
         api.set_ready();
         let admin = User::new("admin", &["system:masters"]);
         Self {
@@ -164,7 +164,7 @@ impl Fixture {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let body = RequestBody::Bytes(body.into());
-        let response = self.api.handle(caller, parts, body).await;
+        let response = apiserver::pipeline::handle(&self.api, caller, parts, body).await;
         let (parts, body) = response.into_parts();
         let Ok(body) = body.collect().await;
         Answer {

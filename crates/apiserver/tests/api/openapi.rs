@@ -51,7 +51,7 @@ async fn a_burst_of_clients_costs_one_document() {
             .await;
         made.unwrap();
     }
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     let burst = async |path: &'static str, accept: &'static str| {
         let clients = (0..100).map(|at| {
             let fixture = fixture.clone();
@@ -95,7 +95,7 @@ async fn a_burst_of_clients_costs_one_document() {
         {"type": "NamesAccepted", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"},
     ]}});
     fixture.admin.merge_patch(&status, &change).await.unwrap();
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     assert_eq!(burst(V2, "application/json").await, first);
     assert_eq!(fixture.api.openapi_builds(), builds);
 }
@@ -154,7 +154,7 @@ async fn aggregated_discovery_is_of_the_newest_catalog() {
             .create(DEFINITIONS, &definition(number, 1))
             .await;
         made.unwrap();
-        fixture.api.learn().await.unwrap();
+        fixture.api.wait_until_caught_up().await.unwrap();
         let text = String::from_utf8(get().await.body.to_vec()).unwrap();
         assert!(text.contains(&format!("\"Widget{number}\"")), "{text}");
     }
@@ -208,7 +208,7 @@ async fn many_definitions() {
             .await;
         made.unwrap();
     }
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     let timed = async |headers: &[(&str, &str)]| {
         let started = Instant::now();
         let answer = fixture.request("GET", V2, headers, "").await;
@@ -232,7 +232,7 @@ async fn many_definitions() {
         .create(DEFINITIONS, &definition(count, fields))
         .await;
     more.unwrap();
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
     let (took, _) = timed(&gzip).await;
     eprintln!("after one more definition: {took:?}");
     let after = fixture.api.openapi_builds();

@@ -193,7 +193,7 @@ async fn what_was_wrong_before_is_warned_of() {
     let path = format!("{DEFINITIONS}/widgets.example.com");
     let stricter = json!({"spec": {"versions": (versions("self in ['small', 'large']"))}});
     taken(&send(&fixture, "PATCH", &path, MERGE, &stricter).await);
-    fixture.api.learn().await.unwrap();
+    fixture.api.wait_until_caught_up().await.unwrap();
 
     let other = json!({"spec": {"max": 6}});
     let warned = send(&fixture, "PATCH", WIDGET, MERGE, &other).await;

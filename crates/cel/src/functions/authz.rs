@@ -12,7 +12,7 @@ pub trait Authorizer: Send + Sync {
 }
 
 /// What is asked.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Attributes {
     pub verb: String,
     /// A service account (namespace and name) that is asked for instead of the user of the request.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::cost::SizeHints;
 use crate::decls::libraries;
 use crate::env::{Env, Library, StructType};
+use crate::schema::Structs;
 use crate::types::Type;
 
 /// What an expression of admission can use beyond the objects and the request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct AdmissionVariables {
     pub params: bool,
     pub authorizer: bool,
@@ -36,6 +37,41 @@ pub fn admission_environment(env: Env, has: AdmissionVariables) -> Env {
     }
     if has.patch_types {
         env = super::with_mutation_types(env);
+    }
+    env
+}
+
+/// The environment that the types of policies are checked in: objects and parameters are of the types that their schemas
+/// tell, or of any.
+pub fn type_checking_environment(
+    env: Env,
+    object: Option<(Type, Structs)>,
+    params: Option<Option<(Type, Structs)>>,
+) -> Env {
+    let mut env = env
+        .structures(request())
+        .structures(namespace())
+        .variable("namespaceObject", Type::structure("kubernetes.Namespace"))
+        .variable("request", Type::structure("kubernetes.AdmissionRequest"))
+        .variable(
+            "authorizer",
+            Type::structure("kubernetes.authorization.Authorizer"),
+        );
+    let mut declare = |names: &[&str], of: Option<(Type, Structs)>| {
+        let of = match of {
+            Some((of, structs)) => {
+                env = env.clone().structures(structs);
+                of
+            }
+            None => Type::Dyn,
+        };
+        for name in names {
+            env = env.clone().variable(name, of.clone());
+        }
+    };
+    declare(&["object", "oldObject"], object);
+    if let Some(params) = params {
+        declare(&["params"], params);
     }
     env
 }

@@ -21,6 +21,8 @@ pub(crate) fn plan(checked: &Checked, env: &Env, is_checked: bool) -> Result<Pla
         globals: Vec::new(),
         scopes: Vec::new(),
         locals: 0,
+        depth: 0,
+        height: 0,
     };
     let root = planner.plan(checked.ast.root)?;
     Ok(Plan {
@@ -28,6 +30,7 @@ pub(crate) fn plan(checked: &Checked, env: &Env, is_checked: bool) -> Result<Pla
         root,
         globals: planner.globals,
         locals: planner.locals,
+        height: planner.height,
         ids: checked.ast.nodes.len(),
         presence_cost: env.options().presence_cost,
         strings: env.options().strings,
@@ -43,6 +46,8 @@ struct Planner<'a> {
     /// Variables of comprehensions and their slots.
     scopes: Vec<(Name, u32)>,
     locals: usize,
+    depth: usize,
+    height: usize,
 }
 
 type Planned<T = Ix> = Result<T, Error>;
@@ -61,6 +66,14 @@ impl Planner<'_> {
     }
 
     pub(super) fn plan(&mut self, id: Id) -> Planned {
+        self.depth += 1;
+        self.height = self.height.max(self.depth);
+        let planned = self.plan_node(id);
+        self.depth -= 1;
+        planned
+    }
+
+    fn plan_node(&mut self, id: Id) -> Planned {
         let ast = self.ast;
         match ast.expr(id) {
             Expr::Unspecified => Err(Error::new("unsupported expression")),

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use apiserver::catalog::Resource;
-use apiserver::metadata_stream::Seen;
+use apiserver::metadata_stream::ObjectMetadata;
 use json::{Text, Value};
 use meta::object::OwnerReference;
 
@@ -96,7 +96,7 @@ impl Graph {
     }
 
     /// An object as it is now. True if its owners have to be looked at.
-    pub(super) fn put(&mut self, seen: &Seen, tasks: &mut Vec<Task>) -> bool {
+    pub(super) fn put(&mut self, seen: &ObjectMetadata, tasks: &mut Vec<Task>) -> bool {
         let has = |name: &str| seen.is_deleting && seen.finalizers.iter().any(|it| it == name);
         let (foreground, orphan) = (has(FOREGROUND), has(ORPHAN));
         let id = self.id(&seen.uid);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use apiserver::catalog::Resource;
 use apiserver::local::Local;
-use apiserver::metadata_stream::Seen;
+use apiserver::metadata_stream::{self, ObjectMetadata};
 use json::{Value, json};
 use meta::Status;
 use meta::object::OwnerReference;
@@ -38,17 +38,17 @@ fn resource(client: &Local, owner: &OwnerReference<'_>) -> Option<Arc<Resource>>
         .api_version
         .split_once('/')
         .unwrap_or(("", owner.api_version));
-    let catalog = client.api().catalog.load();
+    let catalog = client.api().catalog().load();
     catalog.by_kind(group, version, owner.kind).cloned()
 }
 
 /// A quick look at what is in memory: nothing is wrong with any of the owners.
-pub(super) fn all_there(client: &Local, seen: &Seen) -> bool {
+pub(super) fn all_there(client: &Local, seen: &ObjectMetadata) -> bool {
     references(&seen.owners).all(|owner| {
         let Some(resource) = resource(client, &owner) else {
             return false;
         };
-        let found = client.api().peek(&resource, &seen.namespace, owner.name);
+        let found = metadata_stream::peek(client.api(), &resource, &seen.namespace, owner.name);
         found.is_some_and(|it| {
             let waits = it.is_deleting && it.finalizers.iter().any(|it| it == FOREGROUND);
             it.uid == owner.uid && !waits
@@ -88,7 +88,7 @@ pub(super) async fn classify(
 }
 
 /// Tells about owners that are in another namespace than the object: it will be deleted, to the surprise of its maker.
-pub(super) async fn report(client: &Local, seen: &Seen) {
+pub(super) async fn report(client: &Local, seen: &ObjectMetadata) {
     for owner in references(&seen.owners) {
         let Some(resource) = resource(client, &owner) else {
             continue;
@@ -103,19 +103,23 @@ pub(super) async fn report(client: &Local, seen: &Seen) {
 fn is_elsewhere(
     client: &Local,
     resource: &Arc<Resource>,
-    seen: &Seen,
+    seen: &ObjectMetadata,
     owner: &OwnerReference<'_>,
 ) -> bool {
     let api = client.api();
     let has = |namespace: &str| {
-        let found = api.peek(resource, namespace, owner.name);
+        let found = metadata_stream::peek(api, resource, namespace, owner.name);
         found.is_some_and(|it| it.uid == owner.uid)
     };
     let all = api.names("", "namespaces", "");
     !has(&seen.namespace) && all.iter().any(|it| *it != seen.namespace && has(it))
 }
 
-async fn event(client: &Local, seen: &Seen, owner: &OwnerReference<'_>) -> Result<Value, Status> {
+async fn event(
+    client: &Local,
+    seen: &ObjectMetadata,
+    owner: &OwnerReference<'_>,
+) -> Result<Value, Status> {
     let place = match &*seen.namespace {
         "" => "default",
         namespace => namespace,

@@ -65,7 +65,7 @@ pub(super) async fn delete(client: &Local, namespace: &str) -> Remaining {
 
 /// Each kind of namespaced objects once, also if two groups have it.
 fn kinds(client: &Local) -> Vec<Arc<Resource>> {
-    let catalog = client.api().catalog.load();
+    let catalog = client.api().catalog().load();
     let mut seen = HashSet::new();
     let all = catalog.preferred();
     let all = all.filter(|it| it.namespaced && it.verbs.contains(resources::Verb::Delete));

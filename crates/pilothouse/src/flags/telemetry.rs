@@ -218,7 +218,7 @@ impl Outlets {
             };
             logs::info(&logs::SERVER, message, &fields);
             let listener = tokio::net::TcpListener::from_std(listener).context("--metricsPort")?;
-            let registry = api.metrics.registry.clone();
+            let registry = api.metrics().registry.clone();
             tokio::spawn(apiserver::scrape::serve(registry, listener, tls));
         }
         Ok(())

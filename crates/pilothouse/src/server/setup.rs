@@ -8,7 +8,7 @@ use std::time::Duration;
 use admission::Setup;
 use anyhow::{Context, anyhow};
 use apiserver::authenticate::{Authentication, FrontProxies};
-use apiserver::informers::Learners;
+use apiserver::informers::Indexes;
 use apiserver::local::Local;
 use apiserver::metrics::Decisions;
 use apiserver::nonresource::Documents;
@@ -101,7 +101,7 @@ pub(super) fn proxies(options: &Options) -> anyhow::Result<Option<FrontProxies>>
 pub(super) fn config(
     options: Options,
     (clients, proxies): (ClientAuthority, Option<FrontProxies>),
-    (learners, counted): (&Learners, Arc<admission::Metrics>),
+    (indexes, counted): (&Indexes, Arc<admission::Metrics>),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -127,7 +127,7 @@ pub(super) fn config(
         options.api_audiences
     };
     let decisions = Decisions::new(&options.metrics);
-    let authorizer = authorizer(&options.modes, learners, &decisions);
+    let authorizer = authorizer(&options.modes, indexes, &decisions);
     let authorizer: Arc<dyn Authorizer> = Arc::new(authorizer);
     let jwks_uri = options.jwks_uri.unwrap_or_else(|| {
         let host = options.external_hostname.as_deref();
@@ -160,13 +160,12 @@ pub(super) fn config(
             },
         },
         authorizer: authorizer.clone(),
-        rbac: learners.rbac.clone(),
+        rbac: indexes.rbac.clone(),
         issuer: Some(Issuer { url: issuer, key }),
         admission: options.admission.chain(&Setup {
             authorizer: authorizer.clone(),
             random: apiserver::random::number,
-            targets: learners.targets.clone(),
-            conditions: None,
+            targets: indexes.targets.clone(),
             metrics: counted,
         }),
         documents,
@@ -184,14 +183,14 @@ fn with_port(host: &str, port: u16) -> String {
     }
 }
 
-fn authorizer(modes: &[Mode], learners: &Learners, decisions: &Decisions) -> Union {
+fn authorizer(modes: &[Mode], indexes: &Indexes, decisions: &Decisions) -> Union {
     Union::new(modes.iter().map(|mode| {
         let authorizer: Arc<dyn Authorizer> = match mode {
             Mode::AlwaysAllow => Arc::new(AlwaysAllow),
             Mode::AlwaysDeny | Mode::Webhook => Arc::new(AlwaysDeny),
-            Mode::Rbac => learners.rbac.clone(),
+            Mode::Rbac => indexes.rbac.clone(),
             Mode::Node => Arc::new(auth::authorizer::Node::new(
-                learners.nodes.clone().unwrap_or_default(),
+                indexes.nodes.clone().unwrap_or_default(),
                 auth::bootstrap::node_rules(),
             )),
         };
@@ -283,7 +282,7 @@ pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
         return Ok(());
     };
     anyhow::ensure!(
-        api.store.stats().1.refusing.is_some(),
+        api.store().stats().1.refusing.is_some(),
         "set up the cluster: {status}"
     );
     let why = status.to_string();

@@ -60,7 +60,7 @@ async fn begin(server: &Server, path: &str, accept: &str) -> Body {
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let api = server.local().api().clone();
     let body = RequestBody::Bytes(Bytes::new());
-    let response = api.handle(&caller, parts, body).await;
+    let response = apiserver::pipeline::handle(&api, &caller, parts, body).await;
     assert_eq!(response.status().as_u16(), 200, "{path}");
     response.into_body()
 }

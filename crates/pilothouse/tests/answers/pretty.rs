@@ -46,7 +46,7 @@ async fn to_people_and_to_programs() {
         let caller = Caller::Local(User::new("somebody", groups).into());
         let api = server.local().api().clone();
         let body = RequestBody::Bytes(Vec::new().into());
-        let response = api.handle(&caller, parts, body).await;
+        let response = apiserver::pipeline::handle(&api, &caller, parts, body).await;
         assert_eq!(response.status(), code, "{path} {agent}");
         let Ok(body) = response.into_body().collect().await;
         let body = String::from_utf8_lossy(&body.to_bytes()).into_owned();

@@ -117,7 +117,7 @@ async fn reads_what_its_pods_use() {
     // When the pod is gone, so is what it led to.
     let now = json!({"gracePeriodSeconds": 0});
     admin.delete(&format!("{PODS}/mine"), &now).await.unwrap();
-    admin.api().learn().await.unwrap();
+    admin.api().wait_until_caught_up().await.unwrap();
     assert!(mine.get(&stage).await.is_err());
 }
 

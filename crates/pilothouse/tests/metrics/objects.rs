@@ -9,7 +9,7 @@ const RANGES: &str = "/api/v1/namespaces/default/limitranges";
 const SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
 
 fn has(world: &World, lines: &[&str]) {
-    let page = render(&world.server.api.metrics.registry, Format::Prometheus);
+    let page = render(&world.server.api.metrics().registry, Format::Prometheus);
     for line in lines {
         assert!(
             page.lines().any(|it| it == *line),

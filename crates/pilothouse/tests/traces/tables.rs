@@ -203,7 +203,7 @@ async fn verbs() {
     ];
     check(&spans, ("Get etcd3", &key, &events));
     check(&spans, ("SerializeObject", &answer(NODE, "GET"), WRITTEN));
-    if world.server.api.store.is_shared() {
+    if world.server.api.store().is_shared() {
         let call = [("rpc.system.name", "grpc")];
         check(&spans, ("etcdserverpb.KV/Range", &call, &[]));
     }
@@ -381,7 +381,7 @@ fn check_commit(world: &World, spans: &[Span], above: &str) {
     check(spans, ("store.commit", &[("batch.size", "*")], &[]));
     let commit = named(spans, "store.commit");
     assert_eq!(commit.parent, named(spans, above).span_id);
-    if world.server.api.store.is_shared() {
+    if world.server.api.store().is_shared() {
         let call = [
             ("rpc.system.name", "grpc"),
             ("rpc.method", "etcdserverpb.KV/Txn"),

@@ -43,7 +43,7 @@ async fn table() {
         (ALL, "dev", None, Fate::Root(0)),
         (ALL, "system:unauthenticated", Some(SAMPLED), Fate::Root(1)),
     ] {
-        let tracer = &world.server.api.tracer;
+        let tracer = world.server.api.tracer();
         tracer.set(Some(Sampling { per_million }));
         recorded(&world);
         let headers: Vec<_> = header.into_iter().collect();
@@ -111,7 +111,7 @@ async fn strangers() {
 #[tokio::test]
 async fn off() {
     let world = world(ALL).await;
-    world.server.api.tracer.set(None);
+    world.server.api.tracer().set(None);
     recorded(&world);
     let who = caller("admin", &["system:masters"]);
     let response = ask(&world, &who, PATH, &[SAMPLED], &Value::Null).await;

@@ -12,7 +12,7 @@ use crate::{ALL, World, admin, ask, everything, named, recorded, world};
 const NODES: &str = "/api/v1/nodes";
 
 async fn open(world: &World) -> apiserver::body::Body {
-    let now = world.server.api.store.latest().revision();
+    let now = world.server.api.store().latest().revision();
     let path = format!("{NODES}?watch=true&resourceVersion={now}");
     let response = ask(world, &admin(), (Method::GET, &path), &[], &Value::Null).await;
     assert_eq!(response.status(), 200);
@@ -125,7 +125,7 @@ async fn an_unrecorded_watch_tells_nothing() {
     world
         .server
         .api
-        .tracer
+        .tracer()
         .set(Some(telemetry::trace::Sampling { per_million: ALL }));
     node(&world, "a").await;
     body.frame().await.expect("an event").expect("an event");

@@ -84,7 +84,7 @@ async fn webhooks_are_told_of_the_span_that_calls_them() {
 #[tokio::test]
 async fn context_goes_through() {
     let world = world(ALL).await;
-    world.server.api.tracer.set(None);
+    world.server.api.tracer().set(None);
     let hook = Hook::start(|_, _| hook::allow()).await;
     register(&world, "validating", vec![hook.url("/")]).await;
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -174,7 +174,7 @@ async fn proxies() {
     );
     let selector = egress::Selector::parse(selector.as_bytes()).expect("a selector");
     let world = World::with(move |options| options.egress = selector).await;
-    let tracer = &world.server.api.tracer;
+    let tracer = world.server.api.tracer();
     tracer.set(Some(Sampling { per_million: ALL }));
     let hook = Hook::start(|_, _| hook::allow()).await;
     register(&world, "validating", vec![hook.url("/")]).await;
@@ -199,7 +199,7 @@ async fn no_place() {
         options.modes = vec![auth::authorizer::Mode::AlwaysAllow];
     })
     .await;
-    let tracer = &world.server.api.tracer;
+    let tracer = world.server.api.tracer();
     tracer.set(Some(Sampling { per_million: ALL }));
     let hook = Hook::start(|_, _| hook::Reply::Silence).await;
     register(&world, "validating", vec![hook.url("/")]).await;

@@ -63,7 +63,7 @@ async fn custom_objects_are_converted_by_their_webhook() {
     let made = world.make(&path("v2"), widget("one", "a")).await;
     assert_eq!(made.str_at(&["spec", "host"]), Some("a"));
     assert_eq!(made.str_at(&["apiVersion"]), Some("example.com/v2"));
-    let registry = &world.server.api.metrics.registry;
+    let registry = &world.server.api.metrics().registry;
     let page = || telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus);
     let called = format!(
         "rest_client_requests_total{{code=\"200\",host=\"127.0.0.1:{}\",method=\"POST\"}} ",

@@ -201,7 +201,7 @@ async fn failures_are_counted_by_their_code() {
         ("Mutating", "missing", "apiserver_internal_error", "0"),
     ];
     let page = || {
-        let registry = &world.server.api.metrics.registry;
+        let registry = &world.server.api.metrics().registry;
         telemetry::metrics::render(registry, telemetry::metrics::Format::Prometheus)
     };
     let has = |line: String| {

@@ -104,140 +104,63 @@ async fn rules_mean_the_same_objects_under_other_versions() {
 }
 
 #[tokio::test]
-async fn conditions_without_cel_go_by_the_failure_policy() {
+async fn conditions_decide_who_is_called() {
     let world = World::start().await;
     let hook = Hook::start(|_, _| deny("seen")).await;
-    let conditions = json!([{"name": "c", "expression": "true"}]);
-    let mut change = Object::new();
-    change.insert("matchConditions", conditions);
-    let fail = webhook(hook.url("/"), change.clone().into());
-    register(&world, "Validating", "v", vec![fail]).await;
-    assert_eq!(
-        refusal(world.create(CONFIGMAPS, configmap("one")).await),
-        "403 configmaps \"one\" is forbidden: webhook \"x.example.com\" has matchConditions, which cannot be evaluated here"
-    );
-    unregister(&world, "Validating", "v").await;
-    change.insert("failurePolicy", "Ignore");
-    register(
-        &world,
-        "Validating",
-        "v",
-        vec![webhook(hook.url("/"), change.into())],
-    )
-    .await;
-    world.make(CONFIGMAPS, configmap("one")).await;
-    assert!(hook.asked().is_empty());
-}
-
-#[tokio::test]
-async fn a_namespace_is_its_own_namespace() {
-    let world = World::start().await;
-    let hook = Hook::start(|_, _| deny("seen")).await;
-    let change = json!({
-        "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["*"], "resources": ["namespaces"], "scope": "Cluster"}],
-        "namespaceSelector": {"matchLabels": {"watch": "yes"}},
-    });
-    register(
-        &world,
-        "Validating",
-        "v",
-        vec![webhook(hook.url("/"), change)],
-    )
-    .await;
-    world.namespace("free", json!({})).await;
-    let watched = json!({"metadata": {"name": "watched", "labels": {"watch": "yes"}}});
-    assert!(world.create("/api/v1/namespaces", watched).await.is_err());
-    assert_eq!(
-        hook.asked()[0].str_at(&["request", "namespace"]),
-        Some("watched")
-    );
-}
-
-#[tokio::test]
-async fn what_is_done_to_an_object_has_its_own_kind() {
-    let world = World::start().await;
-    world.namespace("ns", json!({})).await;
-    let hook = Hook::start(|path, review| match path {
-        "/scale" => patch(&json!([{"op": "replace", "path": "/spec/replicas", "value": 4}])),
-        _ => deny(
-            review
-                .str_at(&["request", "kind", "kind"])
-                .unwrap_or_default(),
-        ),
-    })
-    .await;
-    let rules = |resource: &str| json!({"rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": [resource]}]});
-    let deployments = "/apis/apps/v1/namespaces/ns/deployments";
-    let deployment = json!({"metadata": {"name": "d"}, "spec": {
-        "selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
-    }});
-    world.make(deployments, deployment).await;
-    register(
-        &world,
-        "Mutating",
-        "m",
-        vec![webhook(hook.url("/scale"), rules("deployments/scale"))],
-    )
-    .await;
-    let scale = format!("{deployments}/d/scale");
-    let scaled = world
-        .client
-        .merge_patch(&scale, &json!({"spec": {"replicas": 3}}))
-        .await;
-    let scaled = scaled.expect("scaled");
-    assert_eq!(
-        scaled.at(&["spec", "replicas"]).and_then(Value::as_i64),
-        Some(4)
-    );
-    let asked = hook.asked();
-    let request = asked[0].get("request").expect("a request");
-    assert_eq!(request.str_at(&["kind", "kind"]), Some("Scale"));
-    assert_eq!(
-        request.str_at(&["resource", "resource"]),
-        Some("deployments")
-    );
-    assert_eq!(request.str_at(&["subResource"]), Some("scale"));
-    let replicas = |which| {
-        request
-            .at(&[which, "spec", "replicas"])
-            .and_then(Value::as_i64)
+    let with = |expressions: &[&str], failure: &str| {
+        let all = expressions.iter().enumerate();
+        let all: Vec<Value> = all
+            .map(|(number, it)| json!({"name": (format!("c{number}")), "expression": (*it)}))
+            .collect();
+        let mut change = Object::new();
+        change.insert("matchConditions", all);
+        change.insert("failurePolicy", failure);
+        webhook(hook.url("/"), change.into())
     };
-    assert_eq!(
-        (replicas("oldObject"), replicas("object")),
-        (Some(1), Some(3))
-    );
-
-    let pods = "/api/v1/namespaces/ns/pods";
-    world.make(pods, json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})).await;
-    register(
-        &world,
-        "Validating",
-        "v",
-        vec![webhook(hook.url("/"), rules("pods/*"))],
-    )
-    .await;
-    let denied =
-        |kind: &str| format!("400 admission webhook \"x.example.com\" denied the request: {kind}");
-    let binding = json!({"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}});
-    let bound = world.create(&format!("{pods}/p/binding"), binding).await;
-    assert_eq!(refusal(bound), denied("Binding"));
-    let eviction = json!({"metadata": {"name": "p", "namespace": "ns"}});
-    let evicted = world.create(&format!("{pods}/p/eviction"), eviction).await;
-    assert_eq!(refusal(evicted), denied("Eviction"));
-    let executed = world
-        .create(
-            &format!("{pods}/p/exec?command=ls&command=-l&stdin=true"),
-            Value::Null,
-        )
-        .await;
-    assert_eq!(refusal(executed), denied("PodExecOptions"));
-    let asked = hook.asked();
-    let request = asked
-        .last()
-        .and_then(|it| it.get("request"))
-        .expect("a request");
-    assert_eq!(request.str_at(&["operation"]), Some("CONNECT"));
-    let want = json!({"kind": "PodExecOptions", "apiVersion": "v1", "stdin": true, "command": ["ls", "-l"]});
-    assert_eq!(request.get("object"), Some(&want));
+    let seen = "400 admission webhook \"x.example.com\" denied the request: seen";
+    let failed = "403 configmaps \"one\" is forbidden: expression 'object.x == 1' resulted in error: no such key: x";
+    for (number, (expressions, failure, expected)) in [
+        (
+            &[
+                "object.metadata.name == 'one'",
+                "request.operation == 'CREATE'",
+            ][..],
+            "Fail",
+            seen,
+        ),
+        (
+            &["authorizer.group('').resource('pods').check('list').allowed()"],
+            "Fail",
+            seen,
+        ),
+        (&["object.x == 1", "false"], "Fail", ""),
+        (&["object.x == 1", "true"], "Fail", failed),
+        (&["object.x == 1", "true"], "Ignore", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for kind in ["Validating", "Mutating"] {
+            register(&world, kind, "v", vec![with(expressions, failure)]).await;
+            let before = hook.asked().len();
+            let made = world.create(CONFIGMAPS, configmap("one")).await;
+            if expected.is_empty() {
+                assert!(made.is_ok(), "{number} {made:?}");
+                let path = format!("{CONFIGMAPS}/one");
+                world.client.delete(&path, &Value::Null).await.unwrap();
+            } else {
+                assert_eq!(refusal(made), expected, "{number}");
+            }
+            let calls = usize::from(expected == seen);
+            assert_eq!(hook.asked().len(), before + calls, "{number}");
+            unregister(&world, kind, "v").await;
+        }
+    }
+    // What does not compile is not taken.
+    let wrong = with(&["object.metadata.name"], "Fail");
+    let configuration = json!({"metadata": {"name": "w"}, "webhooks": [wrong]});
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let said = refusal(world.create(path, configuration).await);
+    let text = "webhooks[0].matchConditions[0].expression: Invalid value: \"object.metadata.name\": must evaluate to bool but got dyn";
+    assert!(said.contains(text), "{said}");
 }

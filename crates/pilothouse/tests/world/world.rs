@@ -82,7 +82,7 @@ impl World {
         let (parts, ()) = request.into_parts();
         let body = RequestBody::Bytes(json::to_vec(body).into());
         let api = Arc::clone(&self.server.api);
-        let response = api.handle(&caller, parts, body).await;
+        let response = apiserver::pipeline::handle(&api, &caller, parts, body).await;
         let all = response.headers().get_all("warning").iter();
         let all = all.map(|it| it.to_str().unwrap_or_default().to_owned());
         let all = all.collect();

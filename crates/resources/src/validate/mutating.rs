@@ -1,29 +1,52 @@
-//! Admission policies that change objects: their shape, without their expressions.
+//! Admission policies that change objects.
+
+use cel::Type;
 
 use super::errors::Errors;
+use super::expressions::{Expressions, Place};
 use super::field::Field;
 use super::object_meta::{self, Named};
 use super::webhooks::policies;
 
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
+    let mut expressions = Expressions::new(&it.child("spec"), true);
+    rules(e, it, &mut expressions, true);
+}
+
+pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    object_meta::update(e, new, old);
+    object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
+    let (spec, before) = (new.child("spec"), old.child("spec"));
+    let mut expressions = Expressions::new(&spec, true);
+    policies::remember_conditions(&mut expressions, &before);
+    // As upstream: patches of both kinds are looked for among apply configurations.
+    for it in before.child("mutations").list() {
+        if let Some(text) = it.str_at(&["applyConfiguration", "expression"]) {
+            expressions.remember(Place::Mutation, text);
+        }
+    }
+    let changed = policies::conditions_changed(&spec, &before);
+    rules(e, new, &mut expressions, changed);
+}
+
+fn rules(e: &mut Errors, it: &Field, expressions: &mut Expressions, conditions: bool) {
     let spec = it.child("spec");
-    policies::common(e, &spec);
+    // Conditions come after what is asked of the operations.
+    policies::common(e, &spec, None);
     operations(e, &spec, "matchConstraints");
-    policies::variables(e, &spec.child("variables"));
+    if conditions {
+        expressions.match_conditions(e, &spec.child("matchConditions"));
+    }
+    policies::variables(e, &spec.child("variables"), expressions);
     let mutations = spec.child("mutations");
     if mutations.is_empty() {
         e.required(&mutations, "mutations must contain at least one item");
     }
     for mutation in mutations.items() {
-        self::mutation(e, &mutation);
+        self::mutation(e, &mutation, expressions);
     }
     e.required_one_of(&spec.child("reinvocationPolicy"), &["IfNeeded", "Never"]);
-}
-
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
-    object_meta::update(e, new, old);
-    create(e, new);
 }
 
 /// What is deleted cannot be changed.
@@ -43,7 +66,7 @@ const PATCHES: [(&str, &str); 2] = [
     ("ApplyConfiguration", "applyConfiguration"),
 ];
 
-fn mutation(e: &mut Errors, it: &Field) {
+fn mutation(e: &mut Errors, it: &Field, expressions: &mut Expressions) {
     let kind = it.child("patchType");
     if !e.required_text(&kind) {
         return;
@@ -54,8 +77,14 @@ fn mutation(e: &mut Errors, it: &Field) {
     let patch = it.child(own);
     if patch.is_set() {
         let expression = patch.child("expression");
-        if expression.str().trim().is_empty() {
-            e.required(&expression, "expression is not specified");
+        let returns = match kind.str() {
+            "JSONPatch" => Type::list(Type::structure("JSONPatch")),
+            _ => Type::structure("Object"),
+        };
+        match expression.str().trim() {
+            "" => e.required(&expression, ""),
+            _ if e.is_full() => {}
+            text => expressions.check(e, Place::Mutation, &expression, text, &[returns]),
         }
     } else {
         let why = format!("must be specified when patchType is {}", kind.str());

@@ -5,6 +5,7 @@ use meta::field::Error;
 use meta::names;
 
 use super::errors::Errors;
+use super::expressions::{Expressions, Place};
 use super::field::Field;
 use super::object_meta::{self, Named};
 use super::seen::{Key, Seen};
@@ -16,20 +17,48 @@ pub(crate) const STATIC_NAMES: &str = "names ending with \".static.k8s.io\" are 
 /// Of both kinds of configurations.
 pub(super) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
+    hooks(e, it, None);
+}
+
+pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
+    hooks(e, new, Some(old));
+}
+
+/// Match conditions are not looked at again where all webhooks have the ones they had.
+fn hooks(e: &mut Errors, it: &Field, old: Option<&Field>) {
     let all = it.child("webhooks");
+    let mut expressions = Some(Expressions::of_webhooks());
+    let before = old.map(|it| it.child("webhooks"));
+    if let Some(before) = &before {
+        let conditions = |of: &Field| -> Vec<Value> {
+            let all = of.list().iter();
+            all.map(|it| it.get("matchConditions").cloned().unwrap_or_default())
+                .collect()
+        };
+        if conditions(&all) == conditions(before) {
+            expressions = None;
+        }
+    }
+    if let (Some(expressions), Some(before)) = (&mut expressions, &before) {
+        for hook in before.list() {
+            let conditions = hook.get("matchConditions").and_then(Value::as_array);
+            for it in conditions.into_iter().flatten() {
+                if let Some(text) = it.get("expression").and_then(Value::as_str) {
+                    expressions.remember(Place::MatchCondition, text);
+                }
+            }
+        }
+    }
     let mut seen = Seen::default();
     for hook in all.items() {
-        self::hook(e, &hook);
+        self::hook(e, &hook, expressions.as_mut());
         let name = hook.child("name");
         let again = !seen.insert(hook.text("name"));
         if !name.is_empty() && again {
             e.duplicate(&name);
         }
     }
-}
-
-pub(super) fn update(e: &mut Errors, new: &Field, _: &Field) {
-    create(e, new);
 }
 
 /// Names of what servers read from files are nobody else's.
@@ -39,7 +68,7 @@ pub(super) fn not_static(e: &mut Errors, name: &Field) {
     }
 }
 
-fn hook(e: &mut Errors, it: &Field) {
+fn hook(e: &mut Errors, it: &Field, expressions: Option<&mut Expressions>) {
     let name = it.child("name");
     e.push_all(names::fully_qualified_name(&name.path, name.str()));
     for rule in it.child("rules").items() {
@@ -64,7 +93,9 @@ fn hook(e: &mut Errors, it: &Field) {
     e.label_selector(&it.child("objectSelector"));
     client_config(e, &it.child("clientConfig"));
     e.optional_one_of(&it.child("reinvocationPolicy"), &["IfNeeded", "Never"]);
-    match_conditions(e, &it.child("matchConditions"));
+    if let Some(expressions) = expressions {
+        expressions.match_conditions(e, &it.child("matchConditions"));
+    }
     let versions = it.child("admissionReviewVersions");
     if versions.is_empty() {
         e.required(&versions, "must specify one of v1, v1beta1");
@@ -168,27 +199,6 @@ fn webhook_service(e: &mut Errors, it: &Field) {
     }
 }
 
-/// Names and shapes; what the expressions mean is checked where they are compiled.
-pub(super) fn match_conditions(e: &mut Errors, all: &Field) {
-    if all.len() > 64 {
-        e.too_many(all, 64);
-    }
-    let mut seen = Seen::default();
-    for it in all.items() {
-        let (expression, name) = (it.child("expression"), it.child("name"));
-        if expression.str().trim().is_empty() {
-            e.required(&expression, "");
-        }
-        if e.required_text(&name) {
-            e.qualified_name(&name);
-        }
-        let again = !seen.insert(it.text("name"));
-        if !name.is_empty() && again {
-            e.duplicate(&name);
-        }
-    }
-}
-
 pub(super) fn operations(e: &mut Errors, it: &Field) {
     let all = it.child("operations");
     alone(e, &all, "operations");
@@ -251,17 +261,55 @@ fn resources(e: &mut Errors, all: &Field) {
 }
 
 pub(super) mod policies {
-    //! `ValidatingAdmissionPolicy`: its shape, without its expressions.
+    //! `ValidatingAdmissionPolicy`
+
+    use cel::Type;
 
     use super::{
-        Errors, Field, Key, Named, Seen, match_conditions, names, object_meta, operations,
+        Errors, Expressions, Field, Key, Named, Place, Seen, names, object_meta, operations,
     };
 
     pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
-        self::common(e, &spec);
-        variables(e, &spec.child("variables"));
+        let mut expressions = Expressions::new(&spec, !spec.child("variables").is_empty());
+        rules(e, it, &mut expressions, true);
+    }
+
+    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+        object_meta::update(e, new, old);
+        object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
+        let (spec, before) = (new.child("spec"), old.child("spec"));
+        let mut expressions = Expressions::new(&spec, !spec.child("variables").is_empty());
+        remember_conditions(&mut expressions, &before);
+        let validations = before.child("validations");
+        expressions.remember_all(Place::Validation, &validations, "expression");
+        expressions.remember_all(Place::Message, &validations, "messageExpression");
+        let annotations = before.child("auditAnnotations");
+        expressions.remember_all(Place::AuditAnnotation, &annotations, "valueExpression");
+        rules(e, new, &mut expressions, conditions_changed(&spec, &before));
+    }
+
+    pub(in crate::validate) fn remember_conditions<'a>(
+        expressions: &mut Expressions<'a>,
+        before: &Field<'a>,
+    ) {
+        let all = before.value.get("matchConditions");
+        let all = Field::root(all.unwrap_or(&json::Value::Null));
+        expressions.remember_all(Place::MatchCondition, &all, "expression");
+    }
+
+    /// Whether anything changed that could make conditions wrong which were right.
+    pub(in crate::validate) fn conditions_changed(spec: &Field, before: &Field) -> bool {
+        ["paramKind", "matchConditions"]
+            .iter()
+            .any(|key| spec.child(key).value != before.child(key).value)
+    }
+
+    fn rules(e: &mut Errors, it: &Field, expressions: &mut Expressions, conditions: bool) {
+        let spec = it.child("spec");
+        self::common(e, &spec, conditions.then_some(&mut *expressions));
+        variables(e, &spec.child("variables"), expressions);
         let (validations, annotations) =
             (spec.child("validations"), spec.child("auditAnnotations"));
         if validations.is_empty() && annotations.is_empty() {
@@ -270,7 +318,7 @@ pub(super) mod policies {
             e.required(&annotations, text);
         }
         for validation in validations.items() {
-            self::validation(e, &validation);
+            self::validation(e, &validation, expressions);
         }
         if annotations.len() > 20 {
             e.invalid(&annotations, "must not have more than 20 auditAnnotations");
@@ -280,12 +328,21 @@ pub(super) mod policies {
         for annotation in annotations.items() {
             let (key, value) = (annotation.child("key"), annotation.child("valueExpression"));
             let full = format!("{policy}/{}", key.str());
-            for wrong in names::qualified_name(&full) {
-                e.invalid_value(&key, full.as_str(), &wrong);
+            if policy.is_empty() {
+                e.invalid(&key, "requires metadata.name be non-empty");
+            } else {
+                for wrong in names::qualified_name(&full) {
+                    e.invalid_value(&key, full.as_str(), &wrong);
+                }
             }
-            match value.str().trim().len() {
+            let text = value.str().trim();
+            match text.len() {
                 0 => e.required(&value, "valueExpression is not specified"),
-                1..=5120 => {}
+                1..=5120 if e.is_full() => {}
+                1..=5120 => {
+                    let returns = [Type::String, Type::Null];
+                    expressions.check(e, Place::AuditAnnotation, &value, text, &returns);
+                }
                 _ => e.required(&value, "must not exceed 5120 bytes in length"),
             }
             if !seen.insert(annotation.text("key")) {
@@ -294,13 +351,12 @@ pub(super) mod policies {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
-        object_meta::update(e, new, old);
-        create(e, new);
-    }
-
-    /// What policies that mutate have too.
-    pub(in crate::validate) fn common(e: &mut Errors, spec: &Field) {
+    /// What policies that mutate have too. Without expressions, the conditions are those that were there.
+    pub(in crate::validate) fn common(
+        e: &mut Errors,
+        spec: &Field,
+        expressions: Option<&mut Expressions>,
+    ) {
         let failure = spec.child("failurePolicy");
         if failure.is_set() {
             e.one_of(&failure, &["Fail", "Ignore"]);
@@ -321,7 +377,9 @@ pub(super) mod policies {
         } else {
             e.required(&constraints, "");
         }
-        match_conditions(e, &spec.child("matchConditions"));
+        if let Some(expressions) = expressions {
+            expressions.match_conditions(e, &spec.child("matchConditions"));
+        }
     }
 
     fn param_kind(e: &mut Errors, it: &Field) {
@@ -380,29 +438,40 @@ pub(super) mod policies {
         }
     }
 
-    pub(in crate::validate) fn variables(e: &mut Errors, all: &Field) {
+    pub(in crate::validate) fn variables(
+        e: &mut Errors,
+        all: &Field,
+        expressions: &mut Expressions,
+    ) {
         for it in all.items() {
             let (name, expression) = (it.child("name"), it.child("expression"));
             if name.str().trim().is_empty() {
                 e.required(&name, "name is not specified");
-            } else if !names::c_identifier(name.str()).is_empty() {
+            } else if !cel::is_identifier(name.str()) {
                 e.invalid(&name, "must be a valid CEL identifier");
             }
             if expression.str().trim().is_empty() {
                 e.required(&expression, "expression is not specified");
+            } else if !e.is_full() {
+                expressions.variable(e, name.str(), &expression);
             }
         }
     }
 
-    fn validation(e: &mut Errors, it: &Field) {
+    fn validation(e: &mut Errors, it: &Field, expressions: &mut Expressions) {
         let (expression, message) = (it.child("expression"), it.child("message"));
         let said = it.child("messageExpression");
         if expression.str().trim().is_empty() {
             e.required(&expression, "expression is not specified");
+        } else if !e.is_full() {
+            let text = expression.str();
+            expressions.check(e, Place::Validation, &expression, text, &[Type::Bool]);
         }
         let blank = |field: &Field| !field.is_empty() && field.str().trim().is_empty();
         if blank(&said) {
             e.invalid(&said, "must be non-empty if specified");
+        } else if !said.is_empty() && !e.is_full() {
+            expressions.check(e, Place::Message, &said, said.str(), &[Type::String]);
         }
         if blank(&message) {
             e.invalid(&message, "must be non-empty if specified");

@@ -9,13 +9,14 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use json::{Object, Value, json};
 
+use super::dialect::{Dialect, is_custom};
 use super::form::Form;
 use super::parts::{Encoding, Parts, is_same};
-use super::{Dialect, gnostic, is_custom, roots, v3};
-use crate::catalog::{Catalog, Resource};
+use super::{gnostic, roots, v3};
+use crate::catalog::{Catalog, Resource, ServedCatalog};
 use crate::runtime::clock;
 use crate::runtime::digest;
-use crate::state::Api;
+use crate::runtime::lifecycle::Lifecycle;
 use crate::transport::gzip::Packed;
 
 /// The document of a whole catalog.
@@ -26,8 +27,10 @@ const QUIET: Duration = Duration::from_secs(1);
 const BUSY: Duration = Duration::from_secs(10);
 
 /// The documents that were made.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Cache {
+    catalog: Arc<ServedCatalog>,
+    lifecycle: Arc<Lifecycle>,
     documents: RwLock<HashMap<String, Arc<Document>>>,
     index: ArcSwapOption<Index>,
     /// Held while something is made: who wants the same waits for it, without a thread.
@@ -81,87 +84,97 @@ impl Document {
     }
 }
 
-impl Api {
-    /// How often `OpenAPI` documents were made.
-    pub fn openapi_builds(&self) -> Builds {
-        Builds {
-            documents: self.openapi.made.load(Ordering::Relaxed),
-            parts: self.openapi.parts().made,
+impl Cache {
+    pub(crate) fn new(catalog: Arc<ServedCatalog>, lifecycle: Arc<Lifecycle>) -> Self {
+        Self {
+            catalog,
+            lifecycle,
+            documents: RwLock::default(),
+            index: ArcSwapOption::default(),
+            turn: tokio::sync::Mutex::default(),
+            parts: Mutex::default(),
+            made: AtomicU64::default(),
+            is_followed: AtomicBool::default(),
         }
     }
-}
 
-impl Cache {
+    /// How often `OpenAPI` documents were made.
+    pub(crate) fn builds(&self) -> Builds {
+        Builds {
+            documents: self.made.load(Ordering::Relaxed),
+            parts: self.parts().made,
+        }
+    }
+
     /// The document of that name, made if need be.
-    pub(super) async fn document(api: &Arc<Api>, name: &str) -> Option<Arc<Document>> {
-        let cache = &api.openapi;
-        if let Some(found) = cache.current(&api.catalog.load(), name) {
+    pub(super) async fn document(self: &Arc<Self>, name: &str) -> Option<Arc<Document>> {
+        if let Some(found) = self.current(&self.catalog.load(), name) {
             return Some(found);
         }
         // Whoever asks for what is not there waits for nobody.
-        resources(&api.catalog.load(), name)?;
-        let turn = cache.turn.lock().await;
+        resources(&self.catalog.load(), name)?;
+        let turn = self.turn.lock().await;
         // Who was before us may have made it, of whatever the catalog was then.
-        let catalog = api.catalog.load_full();
-        if let Some(found) = cache.current(&catalog, name) {
+        let catalog = self.catalog.load_full();
+        if let Some(found) = self.current(&catalog, name) {
             return Some(found);
         }
-        let (owner, name) = (api.clone(), name.to_owned());
-        let work = move || owner.openapi.make(&catalog, &name);
+        let (cache, name) = (self.clone(), name.to_owned());
+        let work = move || cache.make(&catalog, &name);
         let made = tokio::task::spawn_blocking(work).await.ok().flatten();
         drop(turn);
-        follow(api);
+        follow(self);
         made
     }
 
     /// The same as protobuf.
     pub(super) async fn protobuf(
-        api: &Arc<Api>,
+        self: &Arc<Self>,
         name: &str,
         document: &Arc<Document>,
     ) -> Option<Arc<Form>> {
         if let Some(found) = document.protobuf.get() {
             return Some(found.clone());
         }
-        let _turn = api.openapi.turn.lock().await;
+        let _turn = self.turn.lock().await;
         if let Some(found) = document.protobuf.get() {
             return Some(found.clone());
         }
-        let (owner, name, document) = (api.clone(), name.to_owned(), document.clone());
+        let (cache, name, document) = (self.clone(), name.to_owned(), document.clone());
         let work = move || {
             let packed = if let Some(catalog) = &document.catalog {
-                let mut parts = owner.openapi.parts();
+                let mut parts = cache.parts();
                 parts.document(catalog, Encoding::Protobuf)
             } else {
                 let of: Vec<&Resource> = document.of.iter().map(|it| &**it).collect();
                 let bytes = gnostic::encode(Dialect::V3, &version3(&name, &of)?);
                 Packed::new(&bytes)
             };
-            owner.openapi.made.fetch_add(1, Ordering::Relaxed);
+            cache.made.fetch_add(1, Ordering::Relaxed);
             Some(document.protobuf.get_or_init(|| Form::new(packed)).clone())
         };
         tokio::task::spawn_blocking(work).await.ok().flatten()
     }
 
     /// All documents of version 3, which have to be made to know their hashes.
-    pub(super) async fn index(api: &Arc<Api>) -> Option<Arc<Index>> {
+    pub(super) async fn index(self: &Arc<Self>) -> Option<Arc<Index>> {
         let current = |catalog: &Arc<Catalog>| {
-            let known = api.openapi.index.load_full();
+            let known = self.index.load_full();
             known.filter(|it| Arc::ptr_eq(&it.of, catalog))
         };
-        if let Some(found) = current(&api.catalog.load()) {
+        if let Some(found) = current(&self.catalog.load()) {
             return Some(found);
         }
-        let turn = api.openapi.turn.lock().await;
-        let catalog = api.catalog.load_full();
+        let turn = self.turn.lock().await;
+        let catalog = self.catalog.load_full();
         if let Some(found) = current(&catalog) {
             return Some(found);
         }
-        let owner = api.clone();
-        let work = move || owner.openapi.make_index(catalog);
+        let cache = self.clone();
+        let work = move || cache.make_index(catalog);
         let made = tokio::task::spawn_blocking(work).await.ok();
         drop(turn);
-        follow(api);
+        follow(self);
         made
     }
 
@@ -263,11 +276,11 @@ impl Cache {
 
 /// Documents that were asked for once are made anew after each change, before anybody asks again. Changes that come
 /// together are waited for.
-fn follow(api: &Arc<Api>) {
-    if api.openapi.is_followed.swap(true, Ordering::Relaxed) {
+fn follow(cache: &Arc<Cache>) {
+    if cache.is_followed.swap(true, Ordering::Relaxed) {
         return;
     }
-    let (owner, mut changes) = (Arc::downgrade(api), api.catalog_changes());
+    let (owner, mut changes) = (Arc::downgrade(cache), cache.catalog.changes());
     tokio::spawn(async move {
         while changes.changed().await.is_ok() {
             let quiet =
@@ -281,16 +294,16 @@ fn follow(api: &Arc<Api>) {
 }
 
 /// None when the server is gone, or about to stop.
-async fn refresh(api: &Weak<Api>) -> Option<()> {
-    let api = api.upgrade().filter(|it| !it.is_leaving())?;
-    if let Some(known) = api.openapi.known(WHOLE) {
-        let document = Cache::document(&api, WHOLE).await;
+async fn refresh(cache: &Weak<Cache>) -> Option<()> {
+    let cache = cache.upgrade().filter(|it| !it.lifecycle.is_leaving())?;
+    if let Some(known) = cache.known(WHOLE) {
+        let document = cache.document(WHOLE).await;
         if let (Some(document), Some(_)) = (&document, known.protobuf.get()) {
-            Cache::protobuf(&api, WHOLE, document).await;
+            cache.protobuf(WHOLE, document).await;
         }
     }
-    if api.openapi.index.load().is_some() {
-        Cache::index(&api).await;
+    if cache.index.load().is_some() {
+        cache.index().await;
     }
     Some(())
 }

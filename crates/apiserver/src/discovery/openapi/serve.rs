@@ -10,10 +10,10 @@ use http::{Response, StatusCode};
 use meta::{Status, time::Time};
 
 use super::cache::{self, Cache, Document, WHOLE};
-use crate::nonresource::{Request, accepts, page_not_found};
-use crate::request::respond;
+use crate::handler::respond;
+use crate::handler::respond::page_not_found;
+use crate::request::NonResourceRequest;
 use crate::runtime::clock;
-use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::gzip;
 
@@ -46,8 +46,8 @@ const V3: [Form; 3] = [
 ];
 
 pub(crate) async fn answer(
-    api: &Arc<Api>,
-    request: &Request<'_>,
+    cache: &Arc<Cache>,
+    request: &NonResourceRequest<'_>,
     rest: &[&str],
 ) -> Result<Response<Body>, Status> {
     // The trailing slash, which is not in `rest`, leads nowhere.
@@ -55,16 +55,16 @@ pub(crate) async fn answer(
     let name = rest.get(1..).unwrap_or_default().join("/");
     let version = rest.first().copied().unwrap_or_default();
     Ok(match (version, &*name) {
-        ("v3", "") if !slash => index(api, request).await,
+        ("v3", "") if !slash => index(cache, request).await,
         ("v3", _) if slash => not_found(),
-        ("v3", name) => version3(api, request, name).await,
-        ("v2", "") if !slash => version2(api, request).await,
+        ("v3", name) => version3(cache, request, name).await,
+        ("v2", "") if !slash => version2(cache, request).await,
         _ => page_not_found(),
     })
 }
 
-async fn index(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
-    let Some(index) = Cache::index(api).await else {
+async fn index(cache: &Arc<Cache>, request: &NonResourceRequest<'_>) -> Response<Body> {
+    let Some(index) = cache.index().await else {
         return failed();
     };
     if is_known(request, &index.etag, index.modified) {
@@ -74,11 +74,15 @@ async fn index(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
     described(response, &index.etag, index.modified)
 }
 
-async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response<Body> {
+async fn version3(
+    cache: &Arc<Cache>,
+    request: &NonResourceRequest<'_>,
+    name: &str,
+) -> Response<Body> {
     let Some(content_type) = form(request, &V3) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
-    let Some(document) = Cache::document(api, name).await else {
+    let Some(document) = cache.document(name).await else {
         return not_found();
     };
     let (etag, hash) = (&document.etag, request.query.get("hash"));
@@ -92,7 +96,7 @@ async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response
         insert(headers, &ETAG, &format!("\"{etag}\""));
         return response;
     }
-    let mut response = shown(api, request, name, &document, content_type).await;
+    let mut response = shown(cache, request, name, &document, content_type).await;
     if hash.is_some() {
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
@@ -101,27 +105,27 @@ async fn version3(api: &Arc<Api>, request: &Request<'_>, name: &str) -> Response
     response
 }
 
-async fn version2(api: &Arc<Api>, request: &Request<'_>) -> Response<Body> {
+async fn version2(cache: &Arc<Cache>, request: &NonResourceRequest<'_>) -> Response<Body> {
     let Some(content_type) = form(request, &V2) else {
         return empty(StatusCode::NOT_ACCEPTABLE);
     };
-    match Cache::document(api, WHOLE).await {
-        Some(document) => shown(api, request, WHOLE, &document, content_type).await,
+    match cache.document(WHOLE).await {
+        Some(document) => shown(cache, request, WHOLE, &document, content_type).await,
         None => failed(),
     }
 }
 
 /// The best form that the client takes.
-fn form(request: &Request<'_>, forms: &[Form]) -> Option<&'static str> {
+fn form(request: &NonResourceRequest<'_>, forms: &[Form]) -> Option<&'static str> {
     let fits = |media: &str| forms.iter().find(|(known, _)| is(media, known));
-    let (_, content_type) = media(accepts(request)).find_map(fits)?;
+    let (_, content_type) = media(request.accepts()).find_map(fits)?;
     Some(content_type)
 }
 
 /// A document, compressed if the client takes it so. Whoever has it already gets none.
 async fn shown(
-    api: &Arc<Api>,
-    request: &Request<'_>,
+    cache: &Arc<Cache>,
+    request: &NonResourceRequest<'_>,
     name: &str,
     document: &Arc<Document>,
     content_type: &'static str,
@@ -132,7 +136,7 @@ async fn shown(
     let form = if content_type == JSON {
         document.json.clone()
     } else {
-        match Cache::protobuf(api, name, document).await {
+        match cache.protobuf(name, document).await {
             Some(form) => form,
             None => return failed(),
         }
@@ -152,7 +156,7 @@ async fn shown(
 }
 
 /// Whether the client has it, by tag or, if it names none, by time, as Go's `ServeContent` decides.
-fn is_known(request: &Request<'_>, etag: &str, modified: i64) -> bool {
+fn is_known(request: &NonResourceRequest<'_>, etag: &str, modified: i64) -> bool {
     if let Some(known) = respond::text(request.headers, &IF_NONE_MATCH).filter(|it| !it.is_empty())
     {
         let quoted = format!("\"{etag}\"");

@@ -98,7 +98,7 @@ pub(super) fn is_of_process(name: &str) -> bool {
 }
 
 fn is_etcd(api: &Api) -> bool {
-    api.store.stats().1.kind == "etcd"
+    api.store().stats().1.kind == "etcd"
 }
 
 pub(super) fn etcd(api: &Api) -> Result<(), String> {
@@ -110,7 +110,7 @@ pub(super) fn storage(api: &Api) -> Result<(), String> {
 }
 
 fn writes(api: &Api) -> Result<(), String> {
-    match api.store.stats().1.refusing {
+    match api.store().stats().1.refusing {
         Some(reason) => Err(reason.to_string()),
         None => Ok(()),
     }
@@ -134,7 +134,7 @@ fn stopping(api: &Api) -> Result<(), String> {
 
 /// Not one of the endpoints': without checkpoints the log grows, and nobody else would tell why.
 pub(super) fn checkpoints(api: &Api) -> Result<(), String> {
-    match api.store.stats().1.checkpoint_error {
+    match api.store().stats().1.checkpoint_error {
         Some(reason) => Err(reason.to_string()),
         None => Ok(()),
     }

@@ -39,7 +39,7 @@ async fn run(api: Weak<Api>) {
         let Some(api) = api.upgrade() else {
             return;
         };
-        if *api.stop.borrow() {
+        if api.lifecycle().is_stopping() {
             return;
         }
         for ((name, check), state) in WATCHED.iter().zip(&mut states) {
@@ -51,7 +51,7 @@ async fn run(api: Weak<Api>) {
             let is_well = outcome.is_ok();
             if state.is_failing == is_well {
                 state.is_failing = !is_well;
-                api.metrics.health.changed(name, is_well);
+                api.metrics().health.changed(name, is_well);
             }
             if let Some(line) = state.line(outcome.err(), Instant::now()) {
                 tell(name, &line);

@@ -1,4 +1,4 @@
-//! Answers that go on for a while are counted when they end.
+//! Responses that are streamed are counted when they end.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

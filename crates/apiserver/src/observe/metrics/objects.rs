@@ -1,16 +1,15 @@
-//! Hot path. What lists read, and how large what comes in is.
+//! Hot path. How many objects lists read and return, and the sizes of request bodies.
 
 use std::sync::Arc;
 
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
-use super::Kind;
+use super::desc::Kind;
 use crate::catalog::Resource;
+use crate::handler::context::RequestContext;
 use crate::instruments::row::{Listing, Lists};
-use crate::pipeline::Ask;
 use crate::request::Verb;
-use crate::state::Api;
 
 labels!(pub(crate) Indexed { group, index, resource });
 labels!(pub(crate) Received { group, resource, verb });
@@ -59,9 +58,8 @@ impl Objects {
     }
 }
 
-impl Api {
+impl Objects {
     pub(crate) fn listing(&self, resource: &Resource) -> Listing {
-        let objects = &self.metrics.objects;
         let lists = resource.series.objects.lists.get_or_init(|| {
             let (group, resource) = (&*resource.group, &*resource.plural);
             // No list is found by an index.
@@ -71,16 +69,16 @@ impl Api {
                 resource,
             };
             Arc::new(Lists {
-                total: objects.lists.with(&indexed),
-                fetched: objects.fetched.with(&indexed),
-                returned: objects.returned.with(&Kind { group, resource }),
+                total: self.lists.with(&indexed),
+                fetched: self.fetched.with(&indexed),
+                returned: self.returned.with(&Kind { group, resource }),
             })
         });
         Listing::new(lists.clone())
     }
 
     /// A body was read whole.
-    pub(crate) fn body_read(&self, ask: &Ask<'_>, size: usize) {
+    pub(crate) fn body_read(&self, ask: &RequestContext<'_>, size: usize) {
         let (at, verb) = match ask.info.verb {
             Verb::Create => (0, "create"),
             Verb::Update => (1, "update"),
@@ -91,7 +89,7 @@ impl Api {
         };
         let row = &ask.resource;
         let histogram = row.series.objects.bodies[at].get_or_init(|| {
-            self.metrics.objects.bodies.with(&Received {
+            self.bodies.with(&Received {
                 group: &row.group,
                 resource: &row.plural,
                 verb,

@@ -17,11 +17,10 @@ use telemetry::metrics::{Family, Gauge, Registry, Timer};
 
 use super::body;
 use crate::flow::EntryRef;
+use crate::handler::context::RequestContext;
 use crate::instruments::labels::Reported;
 use crate::instruments::requests::{self as series, Deprecated, Families, Series};
-use crate::nonresource;
-use crate::pipeline::Ask;
-use crate::pipeline::verbs;
+use crate::request::NonResourceRequest;
 use crate::request::RequestInfo;
 use crate::transport::body::Body;
 use crate::transport::delivery::Terms;
@@ -44,8 +43,8 @@ pub(crate) struct Tally {
     pub series: Option<Arc<Series>>,
     /// Of the time, what webhooks took, in nanoseconds.
     pub waited: u64,
-    /// This server asks itself.
-    pub own: bool,
+    /// The server sent it to itself.
+    pub is_internal: bool,
     /// By when the response must be delivered, if it has to be.
     pub deadline: Option<Instant>,
     /// Once it is known.
@@ -68,7 +67,7 @@ impl Tally {
             deprecated: false,
             series: None,
             waited: 0,
-            own: false,
+            is_internal: false,
             deadline: None,
             user: None,
             flow: None,
@@ -107,7 +106,7 @@ impl Tally {
             return;
         };
         let code = response.status();
-        if self.own {
+        if self.is_internal {
             series.count_own();
         }
         let ending = Ending {
@@ -155,8 +154,8 @@ impl Requests {
     }
 
     /// Where a request for a resource is counted.
-    pub(crate) fn resource(&self, ask: &Ask<'_>) -> Option<Arc<Series>> {
-        if !verbs::exists(ask) {
+    pub(crate) fn resource(&self, ask: &RequestContext<'_>) -> Option<Arc<Series>> {
+        if !ask.exists() {
             return None;
         }
         let reported = Reported::resource(ask)?;
@@ -170,7 +169,7 @@ impl Requests {
     }
 
     /// Where a request for something else is counted; upstream does so for a few paths only.
-    pub(crate) fn path(&self, request: &nonresource::Request<'_>) -> Option<Arc<Series>> {
+    pub(crate) fn path(&self, request: &NonResourceRequest<'_>) -> Option<Arc<Series>> {
         let reported = Reported::path(request)?;
         Some(Arc::new(self.families.of(&reported)))
     }
@@ -184,7 +183,7 @@ impl Requests {
     }
 
     /// The same for one whose handler was at work already. It is counted as answered when it is.
-    pub(crate) fn dropped_late(&self, ask: &Ask<'_>) {
+    pub(crate) fn dropped_late(&self, ask: &RequestContext<'_>) {
         if let Some(reported) = Reported::resource(ask) {
             self.families
                 .terminated(&reported, StatusCode::TOO_MANY_REQUESTS);
@@ -192,7 +191,7 @@ impl Requests {
     }
 
     /// Notes that somebody still uses what is on its way out. No built-in API has a version that it goes with.
-    pub(crate) fn deprecated(&self, ask: &Ask<'_>) {
+    pub(crate) fn deprecated(&self, ask: &RequestContext<'_>) {
         let row = &ask.resource;
         let used = self.deprecated.with(&Deprecated {
             group: &row.group,
@@ -205,7 +204,7 @@ impl Requests {
     }
 
     /// Counts a request that took too long.
-    pub(crate) fn timed_out(&self, ask: &Ask<'_>) {
+    pub(crate) fn timed_out(&self, ask: &RequestContext<'_>) {
         if let Some(reported) = Reported::resource(ask) {
             let code = StatusCode::GATEWAY_TIMEOUT;
             self.families.terminated(&reported, code);

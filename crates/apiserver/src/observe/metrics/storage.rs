@@ -1,6 +1,6 @@
-//! What is asked of the store, under the names that upstream has for etcd: whatever the store is.
+//! Transactions of the store, whichever it is, under the names that upstream has for etcd.
 
-use store::{Committed, Txn};
+use store::{Committed, Store};
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Timer, Unit};
 
@@ -8,7 +8,6 @@ use super::write_errors::WriteErrors;
 use crate::catalog::Resource;
 use crate::instruments::LATENCIES;
 use crate::instruments::row::Operation;
-use crate::state::Api;
 
 labels!(pub(crate) Asked { group, operation, resource });
 
@@ -45,34 +44,45 @@ impl Storage {
     }
 }
 
-impl Api {
-    /// Has the store make a change to an object, and counts it.
-    pub(crate) async fn commit(
-        &self,
-        operation: Operation,
-        resource: &Resource,
-        txn: Txn,
-    ) -> Result<Committed, store::Error> {
-        let storage = &self.metrics.storage;
+impl Storage {
+    /// A change of an object is about to be made.
+    pub(crate) fn begin<'a>(&'a self, operation: Operation, resource: &'a Resource) -> Counted<'a> {
         let asked = Asked {
             group: &resource.group,
             operation: operation.as_str(),
             resource: &resource.plural,
         };
-        let (duration, total) = resource.series.storage[operation as usize]
-            .get_or_init(|| (storage.duration.with(&asked), storage.total.with(&asked)));
-        let started = Timer::start();
-        let done = self.store.txn(txn).await;
-        duration.observe_value(started.nanos());
+        let series = resource.series.storage[operation as usize]
+            .get_or_init(|| (self.duration.with(&asked), self.total.with(&asked)));
+        Counted {
+            storage: self,
+            asked,
+            series,
+            started: Timer::start(),
+        }
+    }
+}
+
+/// A change under way.
+pub(crate) struct Counted<'a> {
+    storage: &'a Storage,
+    asked: Asked<'a>,
+    series: &'a (Histogram, Counter),
+    started: Timer,
+}
+
+impl Counted<'_> {
+    pub(crate) fn end(self, done: &Result<Committed, store::Error>, store: &Store) {
+        let (duration, total) = self.series;
+        duration.observe_value(self.started.nanos());
         total.inc();
-        match &done {
-            Ok(_) => storage.write_errors.succeeded(&self.store),
+        match done {
+            Ok(_) => self.storage.write_errors.succeeded(store),
             Err(store::Error::Conflict { .. }) => {}
             Err(error) => {
-                storage.errors.with(&asked).inc();
-                storage.write_errors.failed(error);
+                self.storage.errors.with(&self.asked).inc();
+                self.storage.write_errors.failed(error);
             }
         }
-        done
     }
 }

@@ -8,7 +8,7 @@ use telemetry::labels;
 use telemetry::logs::{self, Field, Limited, SERVER};
 use telemetry::metrics::{Counter, Family, Registry};
 
-use super::own;
+use super::desc::own_metric;
 
 labels!(pub(crate) Reason { reason });
 
@@ -77,7 +77,7 @@ pub(crate) struct WriteErrors {
 impl WriteErrors {
     pub(super) fn new(registry: &Registry) -> Self {
         Self {
-            total: registry.counter(own(
+            total: registry.counter(own_metric(
                 "pilothouse_store_write_errors_total",
                 "Changes that the store did not make, by reason: read-only, unavailable, outcome-unknown, closed, too-large, other.",
             )),

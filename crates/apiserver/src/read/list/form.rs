@@ -7,8 +7,8 @@ use store::Entry;
 
 use super::List;
 use crate::catalog::convert;
+use crate::handler::render::{Show, encode};
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::render::{Show, encode};
 
 /// Stands for the items where the rest of a list is written.
 const ITEM: &str = "pilothouse.items";

@@ -77,7 +77,7 @@ impl Batches {
     fn tell(&mut self) {
         if let Some(batch) = self.current.take() {
             let (opened, started) = (self.opened.clone(), batch.started);
-            self.api.tracer.linked(opened, started, batch);
+            self.api.tracer().linked(opened, started, batch);
         }
     }
 }

@@ -1,20 +1,21 @@
 //! `FlowSchema` and `PriorityLevelConfiguration` objects, for the filter that goes by them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use json::Value;
 use store::{Event, Snapshot};
 
-use super::{Following, parse};
+use super::{Starting, parse};
 use crate::catalog::object;
 use crate::flow::{self, Changed, FlowControl};
+use crate::state::Api;
 
 const SCHEMAS: &str = "/flowschemas/";
 const LEVELS: &str = "/prioritylevelconfigurations/";
 
 /// Reads them, goes on, and keeps seats where they are asked for.
-pub(super) fn start(followers: &mut Following<'_>, snapshot: &Snapshot) {
-    let api = followers.api.clone();
+pub(super) fn start(informers: &mut Starting<'_>, snapshot: &Snapshot) {
+    let api = informers.api.clone();
     let Some(filter) = api.limiter.flow() else {
         return;
     };
@@ -23,9 +24,9 @@ pub(super) fn start(followers: &mut Following<'_>, snapshot: &Snapshot) {
         let (changed, again) = (filter.clone(), filter.clone());
         let change = move |event: &Event| put(&changed, prefix, event);
         let reload = move |snapshot: &Snapshot| load(&again, prefix, snapshot);
-        followers.add(prefix.to_owned(), change, reload);
+        informers.add(prefix.to_owned(), change, reload);
     }
-    tokio::spawn(flow::maintain(Arc::downgrade(&api), filter.clone()));
+    tokio::spawn(maintain(Arc::downgrade(&api), filter.clone()));
 }
 
 fn load(filter: &FlowControl, prefix: &str, snapshot: &Snapshot) {
@@ -49,4 +50,21 @@ fn put(filter: &FlowControl, prefix: &str, event: &Event) {
         LEVELS => Changed::Level(name, current.as_ref()),
         _ => Changed::Schema(name, current.as_ref()),
     });
+}
+
+/// Keeps seats where they are needed until the server stops.
+async fn maintain(api: Weak<Api>, filter: Arc<FlowControl>) {
+    let mut adjusted = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(flow::SWEEP).await;
+        match api.upgrade() {
+            Some(api) if !api.lifecycle.is_stopping() => {}
+            _ => return,
+        }
+        filter.sweep();
+        if adjusted.elapsed() >= flowcontrol::PERIOD {
+            adjusted = tokio::time::Instant::now();
+            filter.adjust();
+        }
+    }
 }

@@ -9,11 +9,12 @@ use meta::selector::LabelSelector;
 use meta::status::Cause;
 
 use crate::catalog::object;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
 use crate::request::{ResourceRequest, Verb};
 use crate::runtime::clock;
 use crate::state::Api;
-use crate::write::{Change, Changed, Options, Seen, Write};
+use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 /// So many evictions may be unknown to the controller of a budget.
 const MAX_DISRUPTED: usize = 2000;
@@ -28,7 +29,7 @@ pub(super) fn covers(pod: &Value) -> bool {
 /// budget's name comes back, and the pod must not recover before it is gone.
 pub(super) async fn take(
     api: &Arc<Api>,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     pod: &Value,
     dry_run: bool,
 ) -> Result<Option<String>, Status> {
@@ -40,7 +41,7 @@ pub(super) async fn take(
         return Ok(Some(name));
     }
     let budgets = api.preferred("policy", "poddisruptionbudgets");
-    let budgets = budgets.ok_or_else(crate::nonresource::no_resource)?;
+    let budgets = budgets.ok_or_else(respond::no_resource)?;
     let info = ResourceRequest {
         verb: Verb::Update,
         resource: "poddisruptionbudgets".into(),
@@ -50,7 +51,7 @@ pub(super) async fn take(
         version: budgets.version.to_string().into(),
         ..ask.info.clone()
     };
-    let ask = Ask {
+    let ask = RequestContext {
         resource: budgets,
         info: &info,
         ..ask.again()
@@ -60,8 +61,8 @@ pub(super) async fn take(
         ..Options::default()
     };
     let mut write = Write::new(api, &ask, options);
-    write.seen = Seen::Nothing;
-    write.own = true;
+    write.view = AdmissionView::Nothing;
+    write.is_internal = true;
     let mut change = Decrement {
         budget: &name,
         pod: object::name(pod),
@@ -100,7 +101,7 @@ fn caused(mut status: Status, message: String) -> Status {
     status
 }
 
-fn one(api: &Api, ask: &Ask<'_>, pod: &Value) -> Result<Option<Value>, Status> {
+fn one(api: &Api, ask: &RequestContext<'_>, pod: &Value) -> Result<Option<Value>, Status> {
     let labels = pod.at(&["metadata", "labels"]).and_then(Value::as_object);
     let mut covering = api.list_all("policy", "poddisruptionbudgets", &ask.info.namespace);
     covering.retain(|budget| {

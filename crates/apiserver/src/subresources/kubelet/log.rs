@@ -7,12 +7,12 @@ use meta::gvk::GroupKind;
 use meta::{Status, go, time};
 use telemetry::trace;
 
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
 use crate::transport::body::Body;
 
 const POSITIVE: &str = "must be greater than 0";
 
-pub(super) fn check(ask: &Ask<'_>) -> Result<(), Status> {
+pub(super) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     let number = |name| {
         let asked = ask.query.get(name).map(|it| go::parse_int("ParseInt", it));
         asked.transpose().map_err(Status::bad_request)

@@ -9,7 +9,7 @@ use meta::gvk::GroupVersionKind;
 use schema::Schema;
 
 use crate::catalog::object;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
 use crate::runtime::clock;
 use crate::state::Api;
 use crate::write::managed;
@@ -28,12 +28,12 @@ pub(super) struct Owners<'a> {
 impl<'a> Owners<'a> {
     pub(super) fn new(
         api: &Api,
-        ask: &Ask<'_>,
+        ask: &RequestContext<'_>,
         kind: &'a GroupVersionKind,
         schema: Option<&'a Schema>,
         manager: &'a str,
     ) -> Self {
-        let catalog = api.catalog.load();
+        let catalog = api.catalog().load();
         let group = catalog.group(&ask.resource.group);
         let versions = group.map_or(&[][..], |it| &it.versions);
         let same = versions.iter().flat_map(|version| {

@@ -7,7 +7,7 @@ use meta::Status;
 use meta::field;
 use store::Condition;
 
-use super::{Beside, text};
+use super::extra_writes::{ExtraWrites, text};
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
@@ -25,9 +25,9 @@ struct Bitmap {
 
 impl Bitmap {
     fn read(api: &Api) -> Self {
-        let range = api.settings.services.ports;
+        let range = api.settings().services.ports;
         let mut taken = vec![false; usize::from(range.1 - range.0) + 1];
-        let latest = api.store.latest();
+        let latest = api.store().latest();
         let entry = latest.get(KEY.as_bytes());
         let condition = match entry {
             Some(entry) => Condition::Unchanged(KEY.into(), entry.modified),
@@ -38,7 +38,7 @@ impl Bitmap {
         match known.filter(|it| it.str_at(&["range"]) == Some(&text)) {
             Some(known) => {
                 let data = STANDARD
-                    .decode(super::text(&known, &["data"]))
+                    .decode(super::extra_writes::text(&known, &["data"]))
                     .unwrap_or_default();
                 // A big-endian number whose lowest bit is the first port.
                 for (index, taken) in taken.iter_mut().enumerate() {
@@ -82,7 +82,7 @@ impl Bitmap {
         Some(self.range.0 + u16::try_from(at).ok()?)
     }
 
-    fn write(self, beside: &mut Beside) {
+    fn write(self, beside: &mut ExtraWrites) {
         let mut data = vec![0_u8; self.taken.len().div_ceil(8)];
         let last = data.len() - 1;
         for (index, _) in self.taken.iter().enumerate().filter(|(_, taken)| **taken) {
@@ -178,7 +178,7 @@ pub(super) fn carry_over(object: &mut Value, live: &Value) {
 pub(super) fn assign(
     api: &Api,
     resource: &Resource,
-    beside: &mut Beside,
+    beside: &mut ExtraWrites,
     live: Option<&Value>,
     object: &mut Value,
 ) -> Result<(), Status> {
@@ -275,7 +275,7 @@ pub(super) fn assign(
     Ok(())
 }
 
-pub(super) fn release(api: &Api, beside: &mut Beside, object: &Value) {
+pub(super) fn release(api: &Api, beside: &mut ExtraWrites, object: &Value) {
     let held = ports(object);
     if held.is_empty() {
         return;

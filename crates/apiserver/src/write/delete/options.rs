@@ -5,9 +5,8 @@ use meta::Status;
 use meta::options::{DeleteOptions, Query};
 use telemetry::trace;
 
-use crate::observe::traced;
-use crate::pipeline::Ask;
-use crate::request::decode::format as format_of;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::format as format_of;
 use crate::request::negotiate::Format;
 use crate::state::Api;
 use crate::transport::incoming::RequestBody;
@@ -16,10 +15,10 @@ use crate::write::Options;
 /// From the body if there is one, else from the query.
 pub(super) async fn read(
     api: &Api,
-    ask: &Ask<'_>,
+    ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<DeleteOptions, Status> {
-    let body = traced::body(api, ask, body).await?;
+    let body = crate::write::body::read(api, ask, body).await?;
     if body.is_empty() {
         return DeleteOptions::from_query(&Query(ask.query.pairs()));
     }

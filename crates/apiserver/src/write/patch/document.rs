@@ -5,9 +5,10 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupResource};
 use schema::Schema;
 
-use super::{Kind, shape};
-use crate::pipeline::Ask;
-use crate::request::decode::{self, Expected, Validation};
+use super::kind::Kind;
+use super::shape;
+use crate::handler::context::RequestContext;
+use crate::handler::decode::{self, Expected, Validation};
 use crate::write::managed;
 
 /// A patch as it was sent.
@@ -22,7 +23,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    pub(crate) fn read(ask: &Ask<'_>, bytes: &[u8]) -> Result<Self, Status> {
+    pub(crate) fn read(ask: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
         let kind = Kind::of(ask)?;
         let is_custom = ask.resource.custom.is_some();
         if kind == Kind::Apply {

@@ -4,8 +4,8 @@
 use json::Value;
 use meta::Status;
 
-use super::Kind;
-use crate::request::decode::{self, Validation};
+use super::kind::Kind;
+use crate::handler::decode::{self, Validation};
 
 const MAP: &str = "Go value of type map[string]interface {}";
 const STEP: &str = "jsonPatchOp";

@@ -1,13 +1,13 @@
-//! What a request is called in metrics.
+//! The labels of a request.
 
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use crate::handler::context::RequestContext;
+use crate::handler::respond::text;
 use crate::instruments::labels::{Reported, ReportedVerb, Scope};
-use crate::nonresource;
-use crate::pipeline::Ask;
-use crate::request::respond::text;
+use crate::request::NonResourceRequest;
 use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 
 const APPLY: &str = "application/apply-patch+yaml";
@@ -56,7 +56,7 @@ const APISERVER: &str = "apiserver";
 
 impl<'a> Reported<'a> {
     /// None for what no handler is there for: what clients make up is not to become a label.
-    pub(super) fn resource(ask: &'a Ask<'_>) -> Option<Self> {
+    pub(super) fn resource(ask: &'a RequestContext<'_>) -> Option<Self> {
         let (info, row) = (ask.info, &ask.resource);
         if !info.subresource.is_empty() && row.subresource(&info.subresource).is_none() {
             return None;
@@ -87,12 +87,12 @@ impl<'a> Reported<'a> {
     }
 
     /// The few paths beside resources that upstream counts.
-    pub(super) fn path(request: &nonresource::Request<'a>) -> Option<Self> {
+    pub(super) fn path(request: &NonResourceRequest<'a>) -> Option<Self> {
         let (subresource, component) = match request.path {
             "/healthz" | "/livez" | "/readyz" => (request.path, ""),
             "/openapi/v3" => ("openapi/v3", ""),
             path if path.starts_with("/openapi/v3/") => ("openapi/v3/", ""),
-            "/api" | "/apis" if nonresource::accepts(request).contains("g=apidiscovery.k8s.io") => {
+            "/api" | "/apis" if request.accepts().contains("g=apidiscovery.k8s.io") => {
                 (&request.path[1..], APISERVER)
             }
             _ => return None,

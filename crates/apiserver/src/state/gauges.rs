@@ -1,21 +1,20 @@
-//! Numbers that are there anyway, told when somebody reads.
+//! Gauges that are computed when somebody reads the metrics.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use json::Value;
-use telemetry::labels;
-use telemetry::metrics::{Collected, Counter, Desc, Family, Gauge, Registry, Stability};
+use telemetry::metrics::{Collected, Desc, Registry, Stability};
 
-use super::own;
 use crate::catalog::convert;
 use crate::catalog::object;
+use crate::discovery::documents;
 use crate::instruments::inflight::HighWater;
-use crate::nonresource;
+use crate::observe::metrics::own_metric;
 use crate::state::Api;
 
 /// Has the registry ask the API for what it knows.
-pub fn follow(api: &Arc<Api>) {
+pub fn register(api: &Arc<Api>) {
     let (registry, weak) = (&api.metrics.registry, Arc::downgrade(api));
     let asked = |read: fn(&Api) -> Collected| {
         let weak = weak.clone();
@@ -80,7 +79,7 @@ pub fn follow(api: &Arc<Api>) {
         &["name"],
         asked(unavailable),
     );
-    let version = nonresource::version();
+    let version = documents::version();
     registry.observe_gauge(
         Desc::new(
             "kubernetes_build_info",
@@ -91,7 +90,7 @@ pub fn follow(api: &Arc<Api>) {
         move || vec![(build(&version), 1.0)],
     );
     registry.observe_gauge(
-        own(
+        own_metric(
             "pilothouse_unread_response_bytes",
             "Bytes of responses that are in memory because their clients have not read them yet.",
         ),
@@ -111,22 +110,22 @@ fn store(registry: &Registry, api: &Weak<Api>) {
         }
     };
     registry.observe_gauge(
-        own("pilothouse_store_revision", "The newest revision."),
+        own_metric("pilothouse_store_revision", "The newest revision."),
         &[],
         one(|api| api.store.stats().0.revision),
     );
     registry.observe_gauge(
-        own("pilothouse_store_keys", "Keys that are there."),
+        own_metric("pilothouse_store_keys", "Keys that are there."),
         &[],
         one(|api| api.store.stats().0.keys),
     );
     registry.observe_gauge(
-        own("pilothouse_store_watchers", "Watches on the store."),
+        own_metric("pilothouse_store_watchers", "Watches on the store."),
         &[],
         one(|api| api.store.stats().0.watchers),
     );
     registry.observe_counter(
-        own(
+        own_metric(
             "pilothouse_store_batches_total",
             "Groups of changes that were made durable together.",
         ),
@@ -134,7 +133,7 @@ fn store(registry: &Registry, api: &Weak<Api>) {
         one(|api| api.store.stats().1.batches),
     );
     registry.observe_counter(
-        own(
+        own_metric(
             "pilothouse_store_transactions_total",
             "Changes that were made durable.",
         ),
@@ -154,7 +153,7 @@ async fn rotate(api: Weak<Api>) {
         let Some(api) = api.upgrade() else {
             return;
         };
-        if *api.stop.borrow() {
+        if api.lifecycle.is_stopping() {
             return;
         }
         for reads in [false, true] {
@@ -261,56 +260,4 @@ fn build(version: &Value) -> Vec<String> {
     ];
     let values = keys.map(|key| version.str_at(&[key]).unwrap_or_default().to_owned());
     values.into()
-}
-
-labels!(pub(crate) Check { name, r#type });
-labels!(pub(crate) Checked { name, status, r#type });
-labels!(pub(crate) Changed { name, status });
-
-/// What health checks said.
-#[derive(Debug)]
-pub(crate) struct Health {
-    last: Family<Check<'static>, Gauge>,
-    total: Family<Checked<'static>, Counter>,
-    changes: Family<Changed<'static>, Counter>,
-}
-
-impl Health {
-    pub(super) fn new(slis: &Registry, registry: &Registry) -> Self {
-        let stable = |name, help| Desc::new(name, Stability::Stable, help);
-        Self {
-            last: slis.gauge(stable(
-                "kubernetes_healthcheck",
-                "What a health check said when it was last asked: 1 if all is well.",
-            )),
-            total: slis.counter(stable(
-                "kubernetes_healthchecks_total",
-                "How often a health check was asked, by what it said.",
-            )),
-            changes: registry.counter(own(
-                "pilothouse_health_check_changes_total",
-                "How often a health check began to fail, or passed again; looked at each second, whether it is asked or not.",
-            )),
-        }
-    }
-
-    pub(crate) fn changed(&self, name: &str, is_well: bool) {
-        let status = if is_well { "success" } else { "error" };
-        self.changes.with(&Changed { name, status }).inc();
-    }
-
-    pub(crate) fn note(&self, name: &str, kind: &str, is_well: bool) {
-        let (value, status) = if is_well {
-            (1, "success")
-        } else {
-            (0, "error")
-        };
-        self.last.with(&Check { name, r#type: kind }).set(value);
-        let checked = Checked {
-            name,
-            status,
-            r#type: kind,
-        };
-        self.total.with(&checked).inc();
-    }
 }

@@ -1,4 +1,4 @@
-//! Answers.
+//! Responses, and the texts of errors.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use meta::Status;
 use telemetry::trace::Role;
 
 use crate::catalog::Resource;
-use crate::observe::traced;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
+use crate::handler::{render, serialize};
 use crate::request::Query;
 use crate::request::negotiate::{self, Accepted, FORMATS, Format, Offer, View};
 use crate::transport::body::Body;
@@ -57,7 +57,7 @@ fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Res
         format: accepted.map_or(Format::Json, |it| it.format),
     };
     let value = status.to_value();
-    let made = traced::written(role, || crate::request::render::encode(&value, accepted));
+    let made = serialize::written(role, || render::encode(&value, accepted));
     let (format, body) = match made {
         Ok(body) => (accepted.format, body),
         Err(_) => (Format::Json, Bytes::from(json::to_vec(&value)).into()),
@@ -71,7 +71,7 @@ fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Res
 }
 
 /// What the client takes of objects, or the refusal that lists what there is.
-pub(crate) fn accept(ask: &Ask<'_>, views: bool) -> Result<Accepted, Status> {
+pub(crate) fn accept(ask: &RequestContext<'_>, views: bool) -> Result<Accepted, Status> {
     let offer = Offer {
         views,
         protobuf: ask.resource.custom.is_none(),
@@ -80,7 +80,7 @@ pub(crate) fn accept(ask: &Ask<'_>, views: bool) -> Result<Accepted, Status> {
 }
 
 /// Metadata is asked for by another name of a list than of an object.
-pub(crate) fn fits(ask: &Ask<'_>, accepted: Accepted, list: bool) -> Result<(), Status> {
+pub(crate) fn fits(ask: &RequestContext<'_>, accepted: Accepted, list: bool) -> Result<(), Status> {
     let text = match accepted.view {
         View::Metadata(_) if list => "PartialObjectMetadata, but the requested object is a list",
         View::MetadataList(_) if !list => {
@@ -139,8 +139,44 @@ pub(crate) fn unrepresentable(formats: &[&str]) -> Status {
     status
 }
 
+/// As Go's mux answers.
+pub(crate) fn page_not_found() -> Response<Body> {
+    let mut response = with_code(
+        StatusCode::NOT_FOUND,
+        "text/plain; charset=utf-8",
+        "404 page not found\n",
+    );
+    let headers = response.headers_mut();
+    headers.insert(
+        "x-content-type-options",
+        HeaderValue::from_static("nosniff"),
+    );
+    response
+}
+
+/// A resource that is not there, in a version that is.
+pub(crate) fn no_resource() -> Status {
+    let mut status = Status::failure(
+        404,
+        meta::status::Reason::NotFound,
+        "the server could not find the requested resource",
+    );
+    status.details = Some(Box::default());
+    status
+}
+
+pub(crate) fn not_allowed() -> Status {
+    let mut status = Status::failure(
+        405,
+        meta::status::Reason::MethodNotAllowed,
+        "the server does not allow this method on the requested resource",
+    );
+    status.details = Some(Box::default());
+    status
+}
+
 /// Watches come as JSON lines or as protobuf frames.
-pub(crate) fn accept_stream(ask: &Ask<'_>) -> Result<Accepted, Status> {
+pub(crate) fn accept_stream(ask: &RequestContext<'_>) -> Result<Accepted, Status> {
     let mut accepted = accept(ask, true)?;
     accepted.pretty = false;
     if accepted.format == Format::Yaml {

@@ -1,4 +1,4 @@
-//! Hot path. Events that were encoded lately: the first watcher encodes, the others take the same bytes.
+//! Hot path. A cache of encoded watch events: the first watcher encodes an event, the others take the same bytes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ const SLOTS: usize = 512;
 type Key<'a> = (&'a str, Format, &'static str);
 
 #[derive(Debug)]
-pub struct Encoded(Vec<Mutex<Option<Slot>>>);
+pub(crate) struct Encoded(Vec<Mutex<Option<Slot>>>);
 
 #[derive(Debug)]
 struct Slot {
@@ -32,7 +32,7 @@ impl Default for Encoded {
 }
 
 impl Encoded {
-    pub fn get<E>(
+    pub(crate) fn get<E>(
         &self,
         event: &Arc<Event>,
         key: Key<'_>,

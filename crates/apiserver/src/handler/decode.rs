@@ -11,9 +11,9 @@ use schema::Schema;
 
 use crate::catalog::custom::Custom;
 use crate::catalog::structural;
-use crate::pipeline::Ask;
+use crate::handler::context::RequestContext;
+use crate::handler::respond::text;
 use crate::request::negotiate::{FORMATS, Format};
-use crate::request::respond::text;
 
 /// `fieldValidation`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Validation {
 
 impl Validation {
     /// The query's options were checked before.
-    pub(crate) fn of(ask: &Ask<'_>) -> Self {
+    pub(crate) fn of(ask: &RequestContext<'_>) -> Self {
         match ask.query.get("fieldValidation") {
             Some("Ignore") => Self::Ignore,
             Some("Strict") => Self::Strict,
@@ -50,7 +50,7 @@ pub(crate) struct Expected<'a> {
     pub custom: Option<&'a Custom>,
 }
 
-pub(crate) fn format(ask: &Ask<'_>) -> Result<Format, Status> {
+pub(crate) fn format(ask: &RequestContext<'_>) -> Result<Format, Status> {
     let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
     let media = header.split(';').next().unwrap_or_default().trim();
     match media {
@@ -174,7 +174,7 @@ fn finish(
             .and_then(Value::as_array)
             .is_some_and(Vec::is_empty);
         schema::canonical(schema.place(), &mut object);
-        // No managers at all is a wish, which an empty list is not anywhere else; so it is said as it can also be said.
+        // An explicit empty `managedFields` list resets ownership; elsewhere an empty list means unset.
         if forgets && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         {
             metadata.insert("managedFields", vec![json::Object::new().into()]);

@@ -1,14 +1,14 @@
-//! Requests hold no seat while they wait for their bodies or for a CPU slot: one user's slow or heavy requests do not keep
-//! others waiting. Upstream's hold theirs. What is in memory without a seat is bounded, by user and in all.
+//! A request gives its seat back while it waits for its body or for a CPU slot, so that slow or heavy requests of one user
+//! do not keep others waiting. Upstream's requests keep theirs. The bytes of requests without a seat are bounded, by user
+//! and in all.
 
 use std::time::{Duration, Instant};
 
 use meta::Status;
 
-use crate::access::gate::SeatSlot;
-use crate::pipeline::Ask;
+use crate::flow::seat_slot::SeatSlot;
+use crate::handler::context::RequestContext;
 use crate::runtime::cpu_slots;
-use crate::state::Api;
 
 /// What a request takes besides its body.
 const OVERHEAD: usize = 16 << 10;
@@ -18,8 +18,7 @@ const PART: u32 = 4;
 /// A request that waits without a seat.
 #[derive(Debug)]
 pub(crate) struct Unseated<'a> {
-    api: &'a Api,
-    ask: &'a Ask<'a>,
+    ask: &'a RequestContext<'a>,
     seat: &'a SeatSlot,
     /// Bytes of the budget.
     charged: usize,
@@ -28,9 +27,8 @@ pub(crate) struct Unseated<'a> {
 }
 
 impl<'a> Unseated<'a> {
-    pub(crate) fn new(api: &'a Api, ask: &'a Ask<'a>) -> Self {
+    pub(crate) fn new(ask: &'a RequestContext<'a>) -> Self {
         Self {
-            api,
             ask,
             seat: ask.seat,
             charged: 0,
@@ -41,7 +39,7 @@ impl<'a> Unseated<'a> {
 
     /// The client has sent so many bytes, and the next is not there yet.
     pub(crate) fn waits(&mut self, received: usize) -> Result<(), Status> {
-        let Some(flow) = self.api.limiter.flow() else {
+        let Some(flow) = self.ask.limiter.flow() else {
             self.seat.give_back();
             self.is_slow = true;
             return Ok(());
@@ -74,7 +72,12 @@ impl<'a> Unseated<'a> {
     }
 
     /// All of it is there: work on it needs a seat, and a CPU slot if it is large.
-    pub(crate) async fn received(&mut self, bytes: usize) -> Result<(), Status> {
+    /// `dropped` is called if there is no seat in time.
+    pub(crate) async fn received(
+        &mut self,
+        bytes: usize,
+        dropped: impl FnOnce(),
+    ) -> Result<(), Status> {
         if cpu_slots::is_heavy(bytes) {
             return self.heavy(bytes).await;
         }
@@ -85,7 +88,7 @@ impl<'a> Unseated<'a> {
             it.saturating_duration_since(Instant::now())
         });
         if let Err(seconds) = self.seat.take_again(left / PART).await {
-            self.api.count_dropped(self.ask);
+            dropped();
             let text = "Too many requests, please try again later.";
             let seconds = i32::try_from(seconds).unwrap_or(i32::MAX);
             return Err(Status::too_many_requests(text, seconds));
@@ -102,9 +105,19 @@ impl<'a> Unseated<'a> {
     }
 }
 
+impl RequestContext<'_> {
+    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
+    pub(crate) async fn heavy(&self, bytes: usize) -> Result<(), Status> {
+        if !cpu_slots::is_heavy(bytes) {
+            return Ok(());
+        }
+        Box::pin(async { Unseated::new(self).heavy(0).await }).await
+    }
+}
+
 impl Drop for Unseated<'_> {
     fn drop(&mut self) {
-        if let Some(flow) = self.api.limiter.flow()
+        if let Some(flow) = self.ask.limiter.flow()
             && self.charged > 0
         {
             let user = &self.ask.user.name;

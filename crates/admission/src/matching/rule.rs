@@ -7,7 +7,7 @@ use crate::Operation;
 use crate::read::{items, text};
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     operations: Vec<String>,
     groups: Vec<String>,
     versions: Vec<String>,
@@ -28,7 +28,7 @@ enum Scope {
 
 /// What rules are held against.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     pub operation: Operation,
     pub resource: &'a GroupVersionResource,
     pub subresource: &'a str,
@@ -36,7 +36,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Rule {
-    pub(super) fn new(rule: &Value) -> Self {
+    pub(crate) fn new(rule: &Value) -> Self {
         let texts = |key| {
             let all = items(rule, &[key]).iter().filter_map(Value::as_str);
             all.map(str::to_owned).collect::<Vec<_>>()
@@ -59,16 +59,29 @@ impl Rule {
         }
     }
 
-    pub(super) fn matches(&self, asked: &Asked<'_>) -> bool {
+    pub(crate) fn matches(&self, asked: &Asked<'_>) -> bool {
         let resource = asked.resource;
         self.has_scope(asked)
-            && any(&self.operations, asked.operation.as_str())
+            && self.has_operation(asked.operation)
             && any(&self.groups, &resource.group)
             && any(&self.versions, &resource.version)
             && self.resources.iter().any(|(main, sub)| {
                 (main == "*" || *main == resource.resource)
                     && (sub == "*" || sub == asked.subresource)
             })
+    }
+
+    pub(crate) fn has_operation(&self, operation: Operation) -> bool {
+        any(&self.operations, operation.as_str())
+    }
+
+    /// Without subresources.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &str> {
+        self.resources.iter().map(|it| &*it.0)
+    }
+
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|it| &**it)
     }
 
     /// A Namespace is of the cluster, though a request for it names a namespace: itself.

@@ -1,4 +1,4 @@
-//! Objects as rows: what `kubectl get` shows.
+//! Objects as the rows of a Table: what `kubectl get` shows.
 
 use std::time::SystemTime;
 
@@ -9,9 +9,9 @@ use store::Revision;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
+use crate::handler::render::{Show, partial};
 use crate::request::Query;
 use crate::request::negotiate::{Accepted, View};
-use crate::request::render::{Show, partial};
 
 /// `includeObject`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Hot path. From bytes at rest to bytes on the wire, in the format and view that the client asked for.
+//! Hot path. Renders stored bytes in the format and the view that the client asked for.
 
 use bytes::Bytes;
 use json::{Object, Value, json};
@@ -8,8 +8,8 @@ use store::{Entry, Revision};
 use crate::catalog::Resource;
 use crate::catalog::canonical;
 use crate::catalog::convert;
+use crate::handler::table;
 use crate::request::negotiate::{Accepted, Format, View};
-use crate::request::table;
 
 /// How objects of one resource are shown to one client.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,72 @@
+//! What expressions see beside the objects: `request` and `namespaceObject`.
+
+use json::{Object, Value, json};
+use meta::gvk::{GroupVersionKind, GroupVersionResource};
+
+use super::constraints::Matched;
+use crate::Request;
+
+/// The value of `request`.
+pub(crate) fn request(request: &Request<'_>, matched: &Matched) -> Value {
+    let mut out = Object::new();
+    let mut set = |key: &str, value: &str| {
+        if !value.is_empty() {
+            out.insert(key, value);
+        }
+    };
+    set("subResource", request.subresource);
+    set("requestSubResource", request.subresource);
+    set("name", request.name);
+    set("namespace", request.namespace);
+    out.insert("kind", kind(&matched.kind));
+    out.insert("resource", resource(&matched.resource));
+    out.insert("requestKind", kind(request.kind));
+    out.insert("requestResource", resource(request.resource));
+    out.insert("operation", request.operation.as_str());
+    out.insert("userInfo", request.user.to_value());
+    out.insert("dryRun", request.dry_run);
+    out.insert("options", request.options.clone());
+    out.into()
+}
+
+fn kind(it: &GroupVersionKind) -> Value {
+    json!({"group": (&*it.group), "version": (&*it.version), "kind": (&*it.kind)})
+}
+
+fn resource(it: &GroupVersionResource) -> Value {
+    json!({"group": (&*it.group), "version": (&*it.version), "resource": (&*it.resource)})
+}
+
+/// The metadata that expressions see of a Namespace.
+const METADATA: [&str; 12] = [
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "finalizers",
+];
+
+/// The value of `namespaceObject`.
+pub(crate) fn namespace_object(namespace: &Value) -> Value {
+    let mut out = Object::new();
+    let mut metadata = Object::new();
+    for key in METADATA {
+        if let Some(value) = namespace.at(&["metadata", key]) {
+            metadata.insert(key, value.clone());
+        }
+    }
+    out.insert("metadata", metadata);
+    for key in ["spec", "status"] {
+        // Structs are never left out.
+        let value = namespace.get(key).cloned();
+        out.insert(key, value.unwrap_or_else(|| Object::new().into()));
+    }
+    out.into()
+}

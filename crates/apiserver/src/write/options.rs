@@ -1,0 +1,68 @@
+//! What the query of a write says.
+
+use json::{Object, json};
+use meta::Status;
+use meta::options::{CreateOptions, PatchOptions, Query};
+
+use crate::handler::context::RequestContext;
+use crate::handler::respond;
+use crate::write::Options;
+use crate::write::patch::kind::Kind;
+
+/// What the query of a write says, checked.
+pub(crate) fn from_query(ask: &RequestContext<'_>, kind: &'static str) -> Result<Options, Status> {
+    let query = Query(ask.query.pairs());
+    let (dry_run, manager) = match kind {
+        "PatchOptions" => {
+            let apply = Kind::of(ask)? == Kind::Apply;
+            let options = PatchOptions::from_query(&query, apply)?;
+            (options.dry_run, options.field_manager)
+        }
+        "UpdateOptions" => {
+            let options = CreateOptions::from_update_query(&query)?;
+            (options.dry_run, options.field_manager)
+        }
+        _ => {
+            let options = CreateOptions::from_query(&query)?;
+            (options.dry_run, options.field_manager)
+        }
+    };
+    let mut value = Object::new();
+    // What a patch does is an update to admission.
+    let seen_as = match kind {
+        "PatchOptions" => "UpdateOptions",
+        other => other,
+    };
+    value.insert("kind", seen_as);
+    value.insert("apiVersion", "meta.k8s.io/v1");
+    if dry_run {
+        value.insert("dryRun", json!(["All"]));
+    }
+    if !manager.is_empty() {
+        value.insert("fieldManager", &manager);
+    }
+    if let Some(validation) = ask.query.get("fieldValidation").filter(|it| !it.is_empty()) {
+        value.insert("fieldValidation", validation);
+    }
+    Ok(Options {
+        dry_run,
+        field_manager: manager_of(ask, &manager),
+        value: value.into(),
+    })
+}
+
+/// Without a name, a manager goes by the first word of its user agent.
+fn manager_of(ask: &RequestContext<'_>, named: &str) -> String {
+    if !named.is_empty() {
+        return named.to_owned();
+    }
+    let agent = respond::text(ask.headers, &http::header::USER_AGENT).unwrap_or_default();
+    let first = agent.split('/').next().unwrap_or_default();
+    let printable = first.chars().filter(|it| !it.is_control());
+    let name: String = printable.take(128).collect();
+    if name.is_empty() {
+        "unknown".into()
+    } else {
+        name
+    }
+}

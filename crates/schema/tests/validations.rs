@@ -230,6 +230,33 @@ fn rules_in_clauses_of_maps() {
     assert_eq!(outcome.remaining, Budget::default().total - 12);
 }
 
+/// What docs/cel.md says of costs.
+#[test]
+fn documented_costs() {
+    let is_taken = |schema: Value| {
+        let schema = json::json!({"type": "object", "properties": {"a": schema}});
+        check_schema(&Path::new("s"), &schema, &SchemaOptions::default()).is_empty()
+    };
+    let pairs = json::json!([{"rule": "self.all(x, self.exists_one(y, x == y))"}]);
+    assert!(!is_taken(json::json!({
+        "type": "array", "items": {"type": "string"}, "x-kubernetes-validations": (pairs.clone()),
+    })));
+    assert!(is_taken(json::json!({
+        "type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 63},
+        "x-kubernetes-validations": pairs,
+    })));
+    let message = |text: &str| {
+        json::json!({
+            "type": "object", "properties": {"min": {"type": "integer"}, "max": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.min <= self.max", "messageExpression": text, "fieldPath": ".min"}],
+        })
+    };
+    assert!(!is_taken(message("'at most ' + string(self.max)")));
+    assert!(is_taken(message("'at most %d'.format([self.max])")));
+    let both = "'min %d is above max %d'.format([self.min, self.max])";
+    assert!(is_taken(message(both)));
+}
+
 /// What was stored may use what the version before did not know.
 #[test]
 fn known_expressions() {

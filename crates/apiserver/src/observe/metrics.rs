@@ -2,6 +2,7 @@
 
 mod access;
 mod body;
+mod cel;
 mod decisions;
 mod desc;
 mod features;
@@ -18,6 +19,7 @@ use std::collections::HashSet;
 use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
+pub(crate) use cel::Cel;
 pub use decisions::Decisions;
 pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
@@ -44,6 +46,7 @@ pub struct Metrics {
     pub(crate) objects: Objects,
     pub(crate) watches: Watches,
     pub(crate) inflight: Inflight,
+    pub(crate) cel: Cel,
     pub(crate) health: Health,
     pub(crate) handshake_errors: Counter,
     /// Of controllers.
@@ -67,6 +70,7 @@ impl Metrics {
             objects: Objects::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
+            cel: Cel::new(&registry),
             health: Health::new(&slis, &registry),
             slis,
             handshake_errors: handshake_errors.with(&()),

@@ -135,7 +135,7 @@ impl Write<'_> {
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         escalation::check(self.api, self.ask, &object, None).await?;
-        let rules = strategy::rules(self.ask, &object, None).await?;
+        let rules = strategy::rules(self.ask, &self.api.metrics().cel, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self.ask, &object, rules)?);
         self.ask.warnings.add(warnings);
         if updating {

@@ -1,6 +1,8 @@
 //! Strategies of kinds: preparation and validation, by the crate `resources` for built-in kinds and by their definition for
 //! custom ones.
 
+use std::time::Instant;
+
 use auth::pki::CertificateRequest;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -17,6 +19,7 @@ use crate::catalog::object;
 use crate::catalog::structural;
 use crate::catalog::{Resource, ServedCatalog};
 use crate::handler::context::RequestContext;
+use crate::observe::metrics::Cel;
 use crate::runtime::clock;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
@@ -146,6 +149,7 @@ fn context<'a>(
 /// that take more, and to compile rules, the request leaves the worker thread.
 pub(crate) async fn rules(
     ask: &RequestContext<'_>,
+    metrics: &Cel,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<Option<Outcome>, Status> {
@@ -155,14 +159,25 @@ pub(crate) async fn rules(
     let Some((place, rules)) = rules else {
         return Ok(None);
     };
+    let evaluate = |budget| {
+        let begun = Instant::now();
+        let outcome = rules.evaluate(place, object, live, budget);
+        metrics.evaluation.observe(begun.elapsed());
+        outcome
+    };
     if rules.is_compiled() {
-        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
+        let outcome = evaluate(Budget::SMALL);
         if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
             return Ok(outcome);
         }
     }
     ask.heavy(HEAVY).await?;
-    Ok(rules.evaluate(place, object, live, Budget::default()))
+    if !rules.is_compiled() {
+        let begun = Instant::now();
+        rules.get();
+        metrics.compilation.observe(begun.elapsed());
+    }
+    Ok(evaluate(Budget::default()))
 }
 
 pub(crate) fn validate_create(

@@ -146,7 +146,8 @@ impl Write<'_> {
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         escalation::check(self.api, self.ask, &object, Some(live)).await?;
         if !self.is_internal {
-            let rules = strategy::rules(self.ask, &object, Some(live)).await?;
+            let rules =
+                strategy::rules(self.ask, &self.api.metrics().cel, &object, Some(live)).await?;
             warnings.append(&mut strategy::validate_update(
                 self.ask, &object, live, rules,
             )?);

@@ -129,8 +129,8 @@ fn request(object: &Value, is_update: bool) -> Value {
     let text = |path: &[&str]| object.str_at(path).unwrap_or_default();
     let parsed = GroupVersionKind::parse(text(&["apiVersion"]), text(&["kind"]));
     let kind = parsed.unwrap_or_else(|_| GroupVersionKind {
-        group: "".into(),
-        version: "".into(),
+        group: String::new(),
+        version: String::new(),
         kind: text(&["kind"]).into(),
     });
     let row = resources::builtin().kind(&kind.group, &kind.version, &kind.kind);

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// The object as it was before an update: oldSelf or oldObject
     #[arg(long, value_name = "FILE")]
     pub(super) old: Option<String>,
-    /// A CustomResourceDefinition: evaluate as one of its rules, with self and oldSelf
+    /// The definition of a custom resource: evaluate as one of its rules, with self and oldSelf
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<String>,
     /// The version of the definition; that of the object by default

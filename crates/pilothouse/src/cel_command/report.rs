@@ -19,8 +19,8 @@ pub(super) struct Report {
     output_type: Option<String>,
     pub(super) outcome: Outcome,
     pub(super) parts: Option<Parts>,
-    /// How often a rule can be evaluated for one object, if it is one; nothing if there is no bound.
-    pub(super) cardinality: Option<Option<u64>>,
+    /// How often a rule can be evaluated for one object, if it is one; the largest number if there is no bound.
+    pub(super) cardinality: Option<u64>,
     /// Why a server would refuse to store it.
     pub(super) refused: Vec<String>,
     pub(super) warnings: Vec<String>,
@@ -240,17 +240,12 @@ impl Report {
                 "{} units by estimate, which does not count fields of object; policies have no limit for that",
                 grouped(max)
             ),
-            Some(Some(1)) => format!("at most {} of {} units", maximum(max), grouped(RULE_LIMIT)),
-            Some(Some(times)) => format!(
+            Some(1) => format!("at most {} of {} units", maximum(max), grouped(RULE_LIMIT)),
+            Some(times) => format!(
                 "at most {} units x {} values in an object = {} of {}",
                 maximum(max),
                 maximum(times),
                 maximum(max.saturating_mul(times)),
-                grouped(RULE_LIMIT)
-            ),
-            Some(None) => format!(
-                "at most {} units, for each of any number of values in an object: no bound of {}",
-                maximum(max),
                 grouped(RULE_LIMIT)
             ),
         }
@@ -299,9 +294,8 @@ impl Report {
             estimate.insert("min", units(min));
             estimate.insert("max", units(max));
             if let Some(times) = self.cardinality {
-                estimate.insert("cardinality", times.map_or(Value::Null, units));
-                let total = times.map(|it| max.saturating_mul(it));
-                estimate.insert("total", total.map_or(Value::Null, units));
+                estimate.insert("cardinality", units(times));
+                estimate.insert("total", units(max.saturating_mul(times)));
                 estimate.insert("limit", units(RULE_LIMIT));
             }
             out.insert("estimate", estimate);

@@ -50,7 +50,7 @@ pub(super) fn report(
     };
     report.of(&expression);
     report.refused = refusals(&definition, version, &scope, text, optional);
-    report.cardinality = Some(scope.cardinality());
+    report.cardinality = Some(scope.cardinality().unwrap_or(u64::MAX));
     let hints = scope.types().context("the schema has no types")?;
     let mut parts = expression.parts(hints);
     let program = match expression.program() {

@@ -1,8 +1,11 @@
 //! `pilothouse cel`: expressions as the server compiles and evaluates them, without a server.
 
 mod admission;
+mod check;
 mod eval;
+mod expressions;
 mod files;
+mod locate;
 mod report;
 mod rule;
 mod tree;
@@ -16,6 +19,8 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Evaluate an expression on an object, and show what each part of it costs
     Eval(Box<eval::Arguments>),
+    /// Compile all expressions in files, and report errors with their file, line and column
+    Check(check::Arguments),
 }
 
 /// Something is wrong with an expression.
@@ -29,6 +34,7 @@ impl Command {
         let thread = std::thread::Builder::new().stack_size(crate::STACK);
         let started = thread.spawn(move || match self {
             Self::Eval(arguments) => eval::run(&arguments),
+            Self::Check(arguments) => check::run(&arguments),
         });
         let code = match started.map(std::thread::JoinHandle::join) {
             Ok(Ok(Ok(code))) => code,

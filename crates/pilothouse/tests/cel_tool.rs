@@ -322,3 +322,121 @@ fn files_that_cannot_be_used_are_named() {
         "stdin is empty"
     );
 }
+
+const POLICY: &str = r"apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: replicas}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  validations:
+  - expression: object.spec.replica < 5
+  - expression: |
+      object.spec.replicas <
+    message: few
+";
+
+const BROKEN: &str = r"# Other kinds are counted.
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            x-kubernetes-validations:
+            - {rule: self.min <= self.max}
+            - rule: self.low > 0
+              message: low
+            properties:
+              min: {type: integer}
+              max: {type: integer}
+";
+
+#[test]
+fn files_are_checked_with_places_and_the_servers_words() {
+    let files = Files::new();
+    files.write("all/policy.yaml", POLICY);
+    files.write("all/deep/crd.yaml", BROKEN);
+    files.write("all/notes.txt", "not: looked at");
+    let (code, out, error) = files.run(&["check", "-R", "-f", "all"]);
+    assert_eq!((code, &*error), (Some(1), ""));
+    let expected = "\
+all/deep/crd.yaml:25:21: spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].rule: Invalid value: \
+{\"Rule\":\"self.low \\u003e 0\",\"Message\":\"low\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}: \
+compilation failed: ERROR: <input>:1:5: undefined field 'low'
+ | self.low > 0
+ | ....^
+";
+    assert!(out.contains(expected), "{out}");
+    let warning = "\
+all/policy.yaml:9:17: warning: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined \
+field 'replica'
+ | object.spec.replica < 5
+ | ...........^
+";
+    assert!(out.contains(warning), "{out}");
+    let syntax = "all/policy.yaml:11:7: spec.validations[1].expression: Invalid value: ";
+    assert!(out.contains(syntax), "{out}");
+    let end = "\n4 expressions in 2 objects of 2 files: 2 errors, 2 warnings; skipped 1 object of other kinds\n";
+    assert!(out.ends_with(end), "{out}");
+    let (_, out, _) = files.run(&["check", "-f", "all"]);
+    assert!(out.contains("of 1 file: "), "{out}");
+}
+
+#[test]
+fn good_files_are_good_and_costs_are_a_part_of_the_limit() {
+    let files = Files::new();
+    let good = BROKEN.replace("self.low > 0", "self.min > 0");
+    files.write("good.yaml", &good);
+    let (code, out, error) = files.run(&["check", "-v", "-f", "good.yaml", "crd.yaml"]);
+    let at = "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations";
+    let expected = format!(
+        "\
+good.yaml:24:22: {at}[0].rule: at most 5 of 10,000,000 units (0.0 %)
+good.yaml:25:21: {at}[1].rule: at most 3 of 10,000,000 units (0.0 %)
+2 expressions in 2 objects of 2 files: 0 errors; skipped 1 object of other kinds
+"
+    );
+    assert_eq!((code, &*out, &*error), (Some(0), &*expected, ""));
+    let output = files.run_with(&good, &["check", "-f", "-"]);
+    assert!(output.status.success());
+}
+
+#[test]
+fn files_that_cannot_be_read_do_not_hide_the_others() {
+    let files = Files::new();
+    files.write("empty.yaml", "");
+    files.write("broken.yaml", "a: [1");
+    files.write("crd2.yaml", BROKEN);
+    let list = ["no.yaml", "empty.yaml", "broken.yaml", "crd2.yaml"];
+    let (code, out, error) = files.run(&[&["check", "-f"], &list[..]].concat());
+    assert_eq!(code, Some(2));
+    assert!(out.contains("undefined field 'low'"), "{out}");
+    assert!(out.ends_with("; could not read 3 files\n"), "{out}");
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(
+        lines[0],
+        "error: cannot read no.yaml: No such file or directory (os error 2)"
+    );
+    assert_eq!(lines[1], "error: empty.yaml is empty");
+    assert!(
+        lines[2].starts_with("error: cannot parse broken.yaml, document from line 1: "),
+        "{error}"
+    );
+}

@@ -36,6 +36,44 @@ impl Files {
         Ok(text)
     }
 
+    /// The files that a path means: itself, or the manifests of a directory, as kubectl takes them.
+    pub(super) fn expand(path: &str, recursive: bool) -> anyhow::Result<Vec<String>> {
+        let is_directory = |path: &str| path != "-" && std::path::Path::new(path).is_dir();
+        if !is_directory(path) {
+            return Ok(vec![path.to_owned()]);
+        }
+        let mut found = Vec::new();
+        let mut todo = vec![path.to_owned()];
+        while let Some(directory) = todo.pop() {
+            let entries = std::fs::read_dir(&directory)
+                .with_context(|| format!("cannot read {directory}"))?;
+            for entry in entries {
+                let entry = entry.with_context(|| format!("cannot read {directory}"))?;
+                let path = entry.path().to_string_lossy().into_owned();
+                // A link to a directory is not followed: it may lead back.
+                let kind = entry.file_type();
+                if kind
+                    .with_context(|| format!("cannot read {path}"))?
+                    .is_dir()
+                {
+                    if recursive {
+                        todo.push(path);
+                    }
+                } else if [".yaml", ".yml", ".json"]
+                    .iter()
+                    .any(|it| path.ends_with(it))
+                {
+                    found.push(path);
+                }
+            }
+        }
+        if found.is_empty() {
+            bail!("{path} has no files that end in .yaml, .yml or .json");
+        }
+        found.sort();
+        Ok(found)
+    }
+
     /// The objects of a file, at least one.
     pub(super) fn objects(&mut self, path: &str) -> anyhow::Result<Vec<Value>> {
         let text = self.text(path)?;

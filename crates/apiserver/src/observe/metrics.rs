@@ -3,6 +3,7 @@
 mod access;
 mod body;
 mod decisions;
+mod desc;
 mod features;
 mod health;
 mod objects;
@@ -14,12 +15,11 @@ mod write_errors;
 
 use std::collections::HashSet;
 
-use telemetry::labels;
-use telemetry::metrics::Stability::Unmarked;
 use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
 pub use decisions::Decisions;
+pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::Tally;
 
@@ -49,11 +49,6 @@ pub struct Metrics {
     /// Of controllers.
     pub queues: Queues,
 }
-
-labels!(
-    /// A kind, whatever its version.
-    pub(crate) Kind { group, resource }
-);
 
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
@@ -106,9 +101,4 @@ impl Metrics {
         ));
         leads.with(&Name { name: lease })
     }
-}
-
-/// An instrument that only we have.
-pub(crate) const fn own_metric(name: &'static str, help: &'static str) -> Desc {
-    Desc::new(name, Unmarked, help)
 }

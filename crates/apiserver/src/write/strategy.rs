@@ -13,13 +13,13 @@ use resources::{prepare, validate};
 use schema::Schema;
 use schema::structural::{Budget, Outcome, rules_of};
 
-use crate::catalog::Resource;
 use crate::catalog::object;
 use crate::catalog::structural;
+use crate::catalog::{Resource, ServedCatalog};
+use crate::handler::context::RequestContext;
 use crate::runtime::clock;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
-use crate::write::Write;
 use crate::write::definition;
 use crate::write::unenforced;
 
@@ -44,22 +44,26 @@ fn has_status(resource: &Resource) -> bool {
 }
 
 /// What is set and taken away before a new object is looked at; with warnings for its author.
-pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<String> {
-    let resource = &write.ask.resource;
+pub(crate) fn prepare_create(
+    ask: &RequestContext<'_>,
+    catalog: &ServedCatalog,
+    object: &mut Value,
+) -> Vec<String> {
+    let resource = &ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(write);
-    let context = context(write, &extra, &now, &uid);
+    let extra = extra(ask);
+    let context = context(ask, &extra, &now, &uid);
     // Said even if the object is then refused.
     let early = prepare::warnings::before_create(group, kind, object);
-    write.ask.warnings.add(early);
+    ask.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-        definition::accept(write.api, object);
+        definition::accept(&catalog.load(), object);
     }
     let mut warnings = prepare::warnings::on_create(group, kind, object);
     warnings.extend(unpaired(group, kind, object));
@@ -75,20 +79,25 @@ fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
     checked.err().map(|error| error.to_string())
 }
 
-pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value) -> Vec<String> {
-    let resource = &write.ask.resource;
+pub(crate) fn prepare_update(
+    ask: &RequestContext<'_>,
+    catalog: &ServedCatalog,
+    object: &mut Value,
+    live: &Value,
+) -> Vec<String> {
+    let resource = &ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    let subresource = subresource(write);
+    let subresource = subresource(ask);
     if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(write);
-    let context = context(write, &extra, &now, &uid);
+    let extra = extra(ask);
+    let context = context(ask, &extra, &now, &uid);
     prepare::update(group, kind, subresource, object, live, &context);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && subresource.is_empty() {
-        definition::accept(write.api, object);
+        definition::accept(&catalog.load(), object);
     }
     if !subresource.is_empty() {
         return Vec::new();
@@ -100,27 +109,27 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
 }
 
 /// A scale is written through its object, of which it is no part; so is a pod's binding.
-fn subresource<'a>(write: &'a Write<'_>) -> &'a str {
-    match &*write.ask.info.subresource {
+fn subresource<'a>(ask: &'a RequestContext<'_>) -> &'a str {
+    match &*ask.info.subresource {
         "scale" => "",
         other => other,
     }
 }
 
-fn extra(write: &Write<'_>) -> Vec<(String, Vec<String>)> {
-    let extra = write.ask.user.extra.iter();
+fn extra(ask: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
+    let extra = ask.user.extra.iter();
     extra
         .map(|(key, values)| (key.clone(), values.clone()))
         .collect()
 }
 
 fn context<'a>(
-    write: &'a Write<'_>,
+    ask: &'a RequestContext<'_>,
     extra: &'a [(String, Vec<String>)],
     now: &'a str,
     uid: &'a str,
 ) -> prepare::Context<'a> {
-    let user = write.ask.user;
+    let user = ask.user;
     prepare::Context {
         user: Some(prepare::User {
             name: &user.name,
@@ -136,11 +145,11 @@ fn context<'a>(
 /// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
 /// that take more, and to compile rules, the request leaves the worker thread.
 pub(crate) async fn rules(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<Option<Outcome>, Status> {
-    let custom = write.ask.resource.custom.as_ref();
+    let custom = ask.resource.custom.as_ref();
     let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
     let rules = place.and_then(|it| Some((it, rules_of(it)?)));
     let Some((place, rules)) = rules else {
@@ -152,16 +161,16 @@ pub(crate) async fn rules(
             return Ok(outcome);
         }
     }
-    write.ask.heavy(HEAVY).await?;
+    ask.heavy(HEAVY).await?;
     Ok(rules.evaluate(place, object, live, Budget::default()))
 }
 
 pub(crate) fn validate_create(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     let mut errors = match &resource.custom {
         Some(custom) => structural::validate(resource, custom, object, None),
         None => validate::create(&resource.group, &resource.version, &resource.kind, object),
@@ -172,21 +181,21 @@ pub(crate) fn validate_create(
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
-    definitions(write, object, None, &mut errors);
+    definitions(ask, object, None, &mut errors);
     refuse(resource, object, &errors)?;
     let custom = resource.custom.as_ref();
     Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-    let mut errors = match (&resource.custom, subresource(write)) {
+    let mut errors = match (&resource.custom, subresource(ask)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
         (None, "") => validate::update(group, version, kind, object, live),
@@ -195,12 +204,12 @@ pub(crate) fn validate_update(
     };
     if let Some(rules) = rules {
         // A refusal has them as well.
-        write.ask.warnings.add(rules.add_to(&mut errors));
+        ask.warnings.add(rules.add_to(&mut errors));
     }
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
-    definitions(write, object, Some(live), &mut errors);
+    definitions(ask, object, Some(live), &mut errors);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
         errors.extend(definition::validate_bundle(object, live));
     }
@@ -240,14 +249,14 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 }
 
 fn definitions(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
 ) {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && subresource(write).is_empty()
+        && subresource(ask).is_empty()
     {
         errors.extend(schema::structural::check_definition(object, live));
     }

@@ -116,7 +116,7 @@ impl Write<'_> {
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.is_internal {
-            managed::update(self, Some(live), &mut object);
+            managed::update(self.field_manager(), Some(live), &mut object);
         }
         let gvr = resource.gvr();
         let face = match self.view {
@@ -144,10 +144,12 @@ impl Write<'_> {
         allocate::carry_over(resource, &mut object, live);
         let mut warnings = self.prepare_update(&mut object, live);
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        escalation::check(self, &object, Some(live)).await?;
+        escalation::check(self.api, self.ask, &object, Some(live)).await?;
         if !self.is_internal {
-            let rules = strategy::rules(self, &object, Some(live)).await?;
-            warnings.append(&mut strategy::validate_update(self, &object, live, rules)?);
+            let rules = strategy::rules(self.ask, &object, Some(live)).await?;
+            warnings.append(&mut strategy::validate_update(
+                self.ask, &object, live, rules,
+            )?);
         }
         self.ask.warnings.add(warnings);
         if is_seen {
@@ -195,7 +197,7 @@ impl Write<'_> {
         if self.is_internal {
             return Vec::new();
         }
-        strategy::prepare_update(self, object, live)
+        strategy::prepare_update(self.ask, self.api.catalog(), object, live)
     }
 
     /// An object that names a version must name the one that is there.

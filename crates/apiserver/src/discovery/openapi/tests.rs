@@ -75,7 +75,7 @@ fn documents_are_those_of_upstream_but_for_their_texts() {
         let mut theirs = read(&folder.join(&file));
         let mut ours = tree(&catalog, &name).unwrap();
         if let Some(info) = theirs.get_mut("info").and_then(Value::as_object_mut) {
-            info.insert("version", super::RELEASE);
+            info.insert("version", super::dialect::RELEASE);
         }
         normal(&mut ours);
         normal(&mut theirs);
@@ -137,7 +137,7 @@ fn parts_make_the_same_document_and_are_made_once() {
         let packed = parts.document(catalog, Encoding::Json);
         assert!(packed.unpack() == json::to_vec(&whole), "as JSON");
         let packed = parts.document(catalog, Encoding::Protobuf);
-        let want = super::gnostic::encode(super::Dialect::V2, &whole);
+        let want = super::gnostic::encode(super::dialect::Dialect::V2, &whole);
         assert!(packed.unpack() == want, "as protobuf");
         // In two encodings.
         assert_eq!(parts.made, 2 * made);
@@ -245,7 +245,7 @@ fn custom_schemas_are_published_as_upstream_does() {
             "inner": (embedded("#/components/schemas/")),
         },
     });
-    assert_eq!(publish(super::Dialect::V3), v3);
+    assert_eq!(publish(super::dialect::Dialect::V3), v3);
     let v2 = json!({
         "type": "object",
         "required": ["spec"],
@@ -258,5 +258,5 @@ fn custom_schemas_are_published_as_upstream_does() {
             "inner": (embedded("#/definitions/")),
         },
     });
-    assert_eq!(publish(super::Dialect::V2), v2);
+    assert_eq!(publish(super::dialect::Dialect::V2), v2);
 }

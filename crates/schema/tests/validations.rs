@@ -112,6 +112,7 @@ fn schemas_of_authors() {
             map_keys: option("requireMapListKeysMapSetValidation"),
             is_unchanged: option("suppressPerExpressionCost"),
             known: None,
+            costs: None,
         };
         let path = Path::new(at);
         let schema = case.get("schema").unwrap();

@@ -1,11 +1,12 @@
 //! `pilothouse cel check`: the expressions of files, as a server would take them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use clap::Args;
 use json::Value;
+use meta::field::Error;
 use meta::gvk::GroupVersionKind;
 use resources::type_checking;
 use schema::structural::{self, ExpressionCost};
@@ -133,7 +134,7 @@ impl Check {
             errors.extend(more);
             self.rules(file, document, &costs);
         } else {
-            self.policy(file, document, &object);
+            self.policy(file, document, &object, &errors);
         }
         self.errors += errors.len();
         for error in errors {
@@ -153,18 +154,20 @@ impl Check {
             return;
         }
         for it in costs {
+            // An error tells of those that do not compile.
+            let Some(cost) = it.cost else { continue };
             let text = format!(
                 "{}: at most {} of {} units ({})",
                 it.path,
-                maximum(it.cost),
+                maximum(cost),
                 grouped(it.limit),
-                percent(it.cost, it.limit)
+                percent(cost, it.limit)
             );
             self.tell(file, document, &it.path, &text);
         }
     }
 
-    fn policy(&mut self, file: &str, document: &Locator<'_>, object: &Value) {
+    fn policy(&mut self, file: &str, document: &Locator<'_>, object: &Value, errors: &[Error]) {
         let found = expressions::paths(object);
         self.expressions += found.len();
         if self.is_verbose {
@@ -195,12 +198,16 @@ impl Check {
             let key = (kind.group.clone(), kind.version.clone());
             type_checking::schema_in(self.documents.get(&key)?.as_ref()?, kind)
         });
-        self.warnings += warnings.len();
+        let refused: HashSet<&str> = errors.iter().map(|it| &*it.field).collect();
         for it in warnings {
-            let text = |key: &str| it.str_at(&[key]).unwrap_or_default().to_owned();
+            let text = |key: &str| it.str_at(&[key]).unwrap_or_default();
             let (field, warning) = (text("fieldRef"), text("warning"));
+            if refused.contains(field) {
+                continue;
+            }
+            self.warnings += 1;
             let warning = format!("warning: {field}: {}", warning.trim_end());
-            self.tell(file, document, &field, &warning);
+            self.tell(file, document, field, &warning);
         }
     }
 

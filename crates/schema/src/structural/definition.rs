@@ -40,8 +40,8 @@ pub struct SchemaOptions<'a> {
 pub struct ExpressionCost {
     /// Where it is, as errors name it.
     pub path: String,
-    /// For all values that an object can have there.
-    pub cost: u64,
+    /// For all values that an object can have there; nothing if it does not compile.
+    pub cost: Option<u64>,
     /// A definition with a more expensive one is refused.
     pub limit: u64,
 }
@@ -134,7 +134,7 @@ pub fn check_definition(definition: &Value, old: Option<&Value>) -> Vec<Error> {
     }
 }
 
-/// What is wrong with a new definition, and what its expressions cost; those that do not compile are left out.
+/// What is wrong with a new definition, and what its expressions cost. Those of a schema with other errors are not looked at.
 pub fn check_definition_costs(definition: &Value) -> (Vec<Error>, Vec<ExpressionCost>) {
     let costs = RefCell::default();
     let options = SchemaOptions {

@@ -29,7 +29,7 @@ pub(in crate::structural) struct Author<'a> {
     environments: Environments<'a>,
     /// An unchanged schema may keep expressions that cost too much.
     is_unchanged: bool,
-    /// Where the costs of expressions that compile are noted.
+    /// Where the costs of expressions are noted.
     costs: Option<&'a RefCell<Vec<ExpressionCost>>>,
     errors: ErrorList,
     total: u64,
@@ -250,14 +250,13 @@ impl<'a> Author<'a> {
                 .saturating_mul(repeated.unwrap_or(u64::MAX));
             self.limit("estimated rule cost", &at_rule, cost);
             self.observe(&at_rule, cost);
-            if let Compiled::Ready(_) = compiled.program {
-                self.note(&at_rule, cost);
-            }
+            self.note(&at_rule, &compiled.program, cost);
             if let Compiled::Failed(why) = compiled.program {
                 self.errors
                     .push_with(|| Error::invalid(at_rule, rule.shown(), why));
             }
             let at_message = at.child("messageExpression");
+            self.note(&at_message, &compiled.message, compiled.message_max_cost);
             match compiled.message {
                 Compiled::Failed(why) => {
                     let error = || Error::invalid(at_message, rule.shown(), why);
@@ -267,7 +266,6 @@ impl<'a> Author<'a> {
                     let cost = compiled.message_max_cost;
                     self.limit("estimated messageExpression cost", &at_message, cost);
                     self.observe(&at_message, cost);
-                    self.note(&at_message, cost);
                 }
                 Compiled::Empty => {}
             }
@@ -294,7 +292,12 @@ impl<'a> Author<'a> {
         }
     }
 
-    fn note(&self, path: &Path<'_>, cost: u64) {
+    fn note(&self, path: &Path<'_>, compiled: &Compiled, cost: u64) {
+        let cost = match compiled {
+            Compiled::Empty => return,
+            Compiled::Failed(_) => None,
+            Compiled::Ready(_) => Some(cost),
+        };
         if let Some(costs) = self.costs {
             costs.borrow_mut().push(ExpressionCost {
                 path: path.to_string(),

@@ -36,7 +36,12 @@ pub(super) fn report(arguments: &Arguments, files: &mut Files) -> anyhow::Result
         Ok(it) => it,
         Err(issues) => {
             report.outcome = Outcome::Uncompiled(issues.to_string());
-            if params.is_none() && issues.iter().any(|it| it.message.contains("'params'")) {
+            let has = AdmissionVariables {
+                params: true,
+                ..has
+            };
+            let with = admission_environment(environment(MINOR, Mode::New), has);
+            if params.is_none() && with.compile(text).is_ok() {
                 report.notes.push(
                     "params is there only with --params, as in a policy with a paramKind"
                         .to_owned(),

@@ -52,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "auth",
             "docs",
+            "features",
             "flowcontrol",
             "json",
             "merge",

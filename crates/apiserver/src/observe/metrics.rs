@@ -3,7 +3,7 @@
 mod access;
 mod body;
 mod decisions;
-mod features;
+pub(crate) mod features;
 mod health;
 mod objects;
 mod queues;
@@ -58,7 +58,6 @@ labels!(
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
         register_process(&registry);
-        features::register(&registry);
         let slis = Registry::default();
         let handshake_errors = registry.counter::<()>(Desc::new(
             "apiserver_tls_handshake_errors_total",

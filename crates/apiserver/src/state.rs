@@ -91,7 +91,7 @@ impl Api {
         let metrics = Metrics::new(parts.metrics);
         metrics::features::register(&metrics.registry, &settings.features);
         let limiter = Limiter::new(&settings.limits(), &metrics.registry);
-        let catalog = Catalog::new(crate::catalog::builtin(), &[]);
+        let catalog = Catalog::new(crate::catalog::builtin(&settings.features), &[]);
         let catalog = Arc::new(ServedCatalog::new(catalog));
         let lifecycle = Arc::new(Lifecycle::new(stop));
         let openapi = openapi::Cache::new(catalog.clone(), lifecycle.clone());

@@ -25,9 +25,6 @@ pub use cache::Builds;
 pub(crate) use cache::Cache;
 pub(crate) use serve::answer;
 
-/// The release of Kubernetes that documents are of.
-const RELEASE: &str = "1.37";
-
 /// The version of `OpenAPI` that a schema is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {

@@ -18,6 +18,7 @@ use crate::handler::respond;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::disabled;
 use crate::write::managed;
 use crate::write::options;
 use crate::write::verbs;
@@ -127,7 +128,10 @@ impl Change for Patch<'_> {
             }
             let warnings = decode::strict(strict, self.validation, &expected)?;
             self.ask.warnings.add(warnings);
-            let mut object = managed::apply(self.write, live, &self.body.value, self.force)?;
+            // Before the merge: nobody comes to own a field that is dropped.
+            let mut applied = self.body.value.clone();
+            disabled::drop_sent(self.ask, &mut applied, live)?;
+            let mut object = managed::apply(self.write, live, &applied, self.force)?;
             object::check_name(&object, &self.ask.info.name)?;
             if live.is_none() {
                 self.check_new(&object)?;

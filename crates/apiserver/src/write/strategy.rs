@@ -21,6 +21,7 @@ use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
 use crate::write::Write;
 use crate::write::definition;
+use crate::write::disabled;
 use crate::write::unenforced;
 
 /// A stored object, to be compared with what takes its place.
@@ -162,13 +163,17 @@ pub(crate) fn validate_create(
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
     let resource = &write.ask.resource;
-    let mut errors = match &resource.custom {
-        Some(custom) => structural::validate(resource, custom, object, None),
-        None => validate::create(&resource.group, &resource.version, &resource.kind, object),
+    let mut errors = if let Some(custom) = &resource.custom {
+        structural::validate(resource, custom, object, None)
+    } else {
+        let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+        validate::create_with(group, version, kind, object, options(write))
     };
     if let Some(rules) = rules {
         rules.add_to(&mut errors);
     }
+    errors.retain(|it| !disabled::is_missed(resource, it));
+    errors.extend(disabled::validate(write, object, None));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
@@ -189,7 +194,7 @@ pub(crate) fn validate_update(
     let mut errors = match (&resource.custom, subresource(write)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
-        (None, "") => validate::update(group, version, kind, object, live),
+        (None, "") => validate::update_with(group, version, kind, object, live, options(write)),
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
@@ -197,6 +202,8 @@ pub(crate) fn validate_update(
         // A refusal has them as well.
         write.ask.warnings.add(rules.add_to(&mut errors));
     }
+    errors.retain(|it| !disabled::is_missed(resource, it));
+    errors.extend(disabled::validate(write, object, Some(live)));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
@@ -209,6 +216,14 @@ pub(crate) fn validate_update(
     Ok(custom.map_or(Vec::new(), |_| {
         structural::finalizer_warnings(object, Some(live))
     }))
+}
+
+/// What feature gates allow beyond the default.
+fn options(write: &Write<'_>) -> validate::Options {
+    let features = &write.api.settings().features;
+    validate::Options {
+        stateful_set_recreate: features.enabled(features::gate!("StatefulSetRecreateStrategy")),
+    }
 }
 
 const CERTIFICATES: &str = "certificates.k8s.io";

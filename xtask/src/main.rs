@@ -102,7 +102,7 @@ fn check() -> Outcome {
 fn bench_program(name: &str, arguments: &[String]) -> Outcome {
     let named = |it: &String| it.split('=').next() == Some("--pilothouse");
     if !arguments.iter().any(named) {
-        cargo(&["build", "--release", "--package", "pilothouse"])?;
+        cargo(&["build", "--profile", "dist", "--package", "pilothouse"])?;
     }
     bench(name, arguments)
 }

@@ -76,7 +76,7 @@ impl Plan {
         };
         ensure!(
             plan.ours.exists(),
-            "{} is not there: build it (cargo build --release) or name another with --pilothouse",
+            "{} is not there: build it (cargo build --profile dist) or name another with --pilothouse",
             plan.ours.display()
         );
         Ok(plan)
@@ -111,7 +111,7 @@ fn ours() -> PathBuf {
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")),
         PathBuf::from,
     );
-    target.join("release/pilothouse")
+    target.join("dist/pilothouse")
 }
 
 /// Progress, for whoever watches.

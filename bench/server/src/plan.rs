@@ -104,7 +104,7 @@ impl Plan {
         };
         ensure!(
             plan.pilothouse.exists(),
-            "{} is not there: build it (cargo build --release) or name another with --pilothouse",
+            "{} is not there: build it (cargo build --profile dist) or name another with --pilothouse",
             plan.pilothouse.display()
         );
         Ok(plan)
@@ -173,7 +173,7 @@ fn ours() -> PathBuf {
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")),
         PathBuf::from,
     );
-    target.join("release/pilothouse")
+    target.join("dist/pilothouse")
 }
 
 /// The side that goes first changes from round to round.

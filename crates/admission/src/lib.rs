@@ -37,7 +37,9 @@ pub use metrics::Metrics;
 pub use namespace_lifecycle::NamespaceLifecycle;
 pub use node_declared_features::NodeDeclaredFeatureValidator;
 pub use node_restriction::NodeRestriction;
-pub use plugin::{Admitting, BoxFuture, Kinds, Lookup, Operation, Outcome, Plugin, Request};
+pub use plugin::{
+    Admitting, ApplyError, BoxFuture, Kinds, Lookup, Operation, Outcome, Plugin, Request,
+};
 pub use plugins::{Plugins, PluginsError, Random, Setup, not_enforced};
 pub use pod_resize_validator::PodResizeValidator;
 pub use pod_security::PodSecurity;

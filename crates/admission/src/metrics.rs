@@ -9,7 +9,7 @@ use telemetry::labels;
 use telemetry::logs::{self, Field, LimitedBy, SERVER};
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
-pub(crate) use self::policies::{Conditioned, PolicyCheck, PolicyMetrics};
+pub(crate) use self::policies::{Conditioned, Mutation, PolicyCheck, PolicyMetrics};
 use crate::Operation;
 
 labels!(pub Step { operation, rejected, r#type });

@@ -9,6 +9,7 @@ use json::Value;
 use meta::Status;
 use meta::gvk::{GroupResource, GroupVersionKind, GroupVersionResource};
 
+use crate::policy::PolicyReinvocation;
 use crate::webhook::Reinvocation;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -84,6 +85,7 @@ pub struct Admitting {
     /// How long webhooks were waited for.
     pub waited: Duration,
     pub(crate) reinvocation: Reinvocation,
+    pub(crate) policy_reinvocation: PolicyReinvocation,
 }
 
 impl Admitting {
@@ -136,8 +138,26 @@ pub trait Kinds: Send + Sync + fmt::Debug {
         to: &'a GroupVersionKind,
     ) -> BoxFuture<'a, Result<Value, Status>>;
 
+    /// The object with a partial one of the same kind laid over it, by somebody who owns none of its fields.
+    fn apply_configuration(
+        &self,
+        object: Value,
+        patch: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<Value, ApplyError>;
+
+    /// A line for each field that the kind does not have: `unknown field "spec.x"`. None for custom kinds.
+    fn unknown_fields(&self, object: &Value, kind: &GroupVersionKind) -> Vec<String>;
+
     /// Reads an object as if a client had sent it: unknown fields are dropped, defaults are set.
     fn read(&self, object: Value, kind: &GroupVersionKind) -> Result<Value, Status>;
+}
+
+/// Why a partial object is not applied.
+#[derive(Clone, Debug)]
+pub enum ApplyError {
+    UnknownKind,
+    Failed(String),
 }
 
 /// What a plugin says: mostly at once, sometimes after asking others.

@@ -11,7 +11,7 @@ use crate::certificates::{
 };
 use crate::client::Targets;
 use crate::metrics::Metrics;
-use crate::policy::ValidatingAdmissionPolicy;
+use crate::policy::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
@@ -127,7 +127,13 @@ const ALL: &[(&str, Row)] = &[
     ),
     ("PodResizeValidator", On(|_| Box::new(PodResizeValidator))),
     // Webhooks, quota and the like come last: they see what the others made of the object.
-    ("MutatingAdmissionPolicy", NotEnforced),
+    (
+        "MutatingAdmissionPolicy",
+        On(|it| {
+            let authorizer = it.authorizer.clone();
+            Box::new(MutatingAdmissionPolicy::new(authorizer, it.metrics.clone()))
+        }),
+    ),
     (
         "MutatingAdmissionWebhook",
         On(|it| Box::new(MutatingAdmissionWebhook::new(it.caller()))),

@@ -12,12 +12,15 @@
 //! | `expression` | compiles and evaluates within budgets |
 //! | `match_conditions` | `matchConditions`, of webhooks too |
 //! | `validator`, `validating` | `ValidatingAdmissionPolicy`: its decisions, and what comes of them |
+//! | `mutator`, `mutating` | `MutatingAdmissionPolicy`: its patches, and what becomes of the object |
 
 mod authorizer;
 mod constraints;
 mod expression;
 mod index;
 pub(crate) mod match_conditions;
+mod mutating;
+mod mutator;
 mod params;
 mod request;
 mod source;
@@ -32,6 +35,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 pub(crate) use self::authorizer::{RequestAuthorizer, request_resource};
 pub(crate) use self::constraints::Matched;
 pub(crate) use self::expression::Bindings;
+pub use self::mutating::MutatingAdmissionPolicy;
+pub(crate) use self::mutating::PolicyReinvocation;
 pub(crate) use self::request::request as request_value;
 pub use self::validating::ValidatingAdmissionPolicy;
 use crate::Request;

@@ -282,7 +282,7 @@ async fn act(
 /// Refuses who has asked for much and read little of it.
 fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
     match caller {
-        Caller::Remote { memory, .. } if !is_probe(path) => api.unread().check(memory, user),
+        Caller::Remote { memory, .. } if !gate::is_probe(path) => api.unread().check(memory, user),
         _ => Ok(()),
     }
 }
@@ -299,12 +299,6 @@ async fn served(api: &Api, asked: &ResourceRequest<'_>) -> Option<Arc<Resource>>
     }
     Box::pin(api.wait_until_caught_up()).await.ok()?;
     find()
-}
-
-/// Health checks are answered however busy the server is.
-pub(crate) fn is_probe(path: &str) -> bool {
-    let first = path.strip_prefix('/').and_then(|it| it.split('/').next());
-    matches!(first, Some("healthz" | "livez" | "readyz"))
 }
 
 /// What comes of it before the deadline.

@@ -131,6 +131,9 @@ impl<'a> RequestInfo<'a> {
     }
 }
 
+/// Parts of a path that are there at once: most have no more.
+const USUAL_PARTS: usize = 8;
+
 fn resource<'a>(
     method: &Method,
     path: &'a str,
@@ -139,19 +142,17 @@ fn resource<'a>(
     // Decoded before it is cut, as upstream: a slash is a slash, however it is written.
     let decoded = percent_decode(path)
         .ok_or_else(|| BadPath(format!("invalid URL escape in {}", meta::go::quote(path))))?;
-    let cut = |path: &'a str| {
-        path.trim_matches('/')
-            .split('/')
-            .map(Cow::Borrowed)
-            .collect()
-    };
-    let all: Vec<Cow<'a, str>> = match decoded {
-        Cow::Borrowed(path) => cut(path),
+    let mut all: Vec<Cow<'a, str>> = Vec::with_capacity(USUAL_PARTS);
+    match decoded {
+        Cow::Borrowed(path) => {
+            let parts = path.trim_matches('/').split('/');
+            all.extend(parts.map(Cow::Borrowed));
+        }
         Cow::Owned(path) => {
             let parts = path.trim_matches('/').split('/');
-            parts.map(|it| Cow::Owned(it.to_owned())).collect()
+            all.extend(parts.map(|it| Cow::Owned(it.to_owned())));
         }
-    };
+    }
     let mut parts = all.into_iter();
     let group = match parts.next().as_deref() {
         Some("api") => Cow::Borrowed(""),

@@ -8,18 +8,17 @@ mod eviction;
 mod kubelet;
 mod review;
 mod scale;
+mod target;
 mod token;
 
 use std::sync::Arc;
 
 use http::Response;
-use json::Value;
 use meta::Status;
 use resources::Verb as Allowed;
 
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
-use crate::observe::traced;
 use crate::request::Verb;
 use crate::state::Api;
 use crate::transport::body::Body;
@@ -89,20 +88,4 @@ pub(crate) async fn unstored(
         "componentstatuses" => review::component_statuses(api, ask),
         _ => review::create(api, ask, body).await,
     }
-}
-
-/// The object that something is done to.
-fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Status> {
-    let resource = &ask.resource;
-    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    let key = resource.key(namespace, name);
-    let storage = traced::storage("Get etcd3");
-    let length = api
-        .store()
-        .latest()
-        .get(key.as_bytes())
-        .map(|it| it.value.len());
-    let found = api.find(&resource.group, &resource.plural, namespace, name);
-    traced::record_get(&storage, &key, false, length);
-    found.ok_or_else(|| ask.not_found())
 }

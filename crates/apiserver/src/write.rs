@@ -44,6 +44,8 @@ use crate::observe::traced;
 use crate::request::Verb;
 use crate::state::Api;
 
+use managed::FieldManager;
+
 /// When owners were found that are named twice: a patch is looked at no sooner.
 const ADMITTED: &str = " after mutating admission happens";
 
@@ -221,6 +223,16 @@ impl<'a> Write<'a> {
         self.ask.warnings.annotate(annotations);
         let waited = std::mem::take(&mut admitting.waited);
         self.ask.warnings.add_wait(waited);
+    }
+
+    /// Owns the fields that this write sets.
+    pub(crate) fn field_manager(&self) -> FieldManager<'_> {
+        FieldManager {
+            name: &self.options.field_manager,
+            resource: &self.ask.resource,
+            subresource: &self.ask.info.subresource,
+            catalog: self.api.catalog(),
+        }
     }
 
     fn resource(&self) -> &Resource {

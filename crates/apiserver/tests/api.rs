@@ -20,6 +20,8 @@ mod field_validation;
 mod fixture;
 #[path = "api/gateway_api.rs"]
 mod gateway_api;
+#[path = "api/mutating_policies.rs"]
+mod mutating_policies;
 #[path = "api/openapi.rs"]
 mod openapi;
 #[path = "api/policies.rs"]

@@ -79,4 +79,6 @@ pub use program::{Expression, Program};
 pub use schema::{MAX_REQUEST_SIZE, Schema, Structs};
 pub use source::{Issue, Issues, Location};
 pub use types::Type;
-pub use value::{Blob, Lazy, LazyObject, List, Map, Opaque, Str, Struct, Timestamp, Value};
+pub use value::{
+    Blob, JsonLimits, Lazy, LazyObject, List, Map, Opaque, Str, Struct, Timestamp, Value,
+};

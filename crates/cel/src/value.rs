@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::schema::Schema;
 use crate::types::Type;
+pub use convert::JsonLimits;
 pub use list::List;
 pub use map::Map;
 pub use opaque::Opaque;

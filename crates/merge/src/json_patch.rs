@@ -18,17 +18,19 @@ pub const MAX_COPY_BYTES: usize = 3 * 1024 * 1024;
 
 /// Applies all operations, or none: on an error the document is gone.
 pub fn json_patch(doc: Value, patch: Value) -> Result<Value, Error> {
-    let operations = decode(patch)?;
-    let mut patching = Patching {
-        doc: Node::Whole(doc),
-        copied: 0,
-        depth: None,
-        measured: 0,
-    };
-    for operation in operations {
-        patching.run(&operation).map_err(Error::Unprocessable)?;
-    }
+    let mut patching = Patching::new(doc);
+    patching.run_all(patch)?;
     Ok(patching.doc.into_value())
+}
+
+/// As [`json_patch`]; nothing if a `test` finds another value than it asks for.
+pub fn json_patch_if_tests_pass(doc: Value, patch: Value) -> Result<Option<Value>, Error> {
+    let mut patching = Patching::new(doc);
+    match patching.run_all(patch) {
+        Ok(()) => Ok(Some(patching.doc.into_value())),
+        Err(_) if patching.test_failed => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn decode(patch: Value) -> Result<Vec<Object>, Error> {
@@ -70,6 +72,8 @@ struct Patching {
     depth: Option<usize>,
     /// How many values were looked at to find that out.
     measured: usize,
+    /// The patch ended at a `test` that found another value.
+    test_failed: bool,
 }
 
 /// A pointer of an operation: `path` or `from`.
@@ -88,6 +92,23 @@ fn pointer<'a>(operation: &'a Object, name: &str) -> Result<&'a str, String> {
 }
 
 impl Patching {
+    fn new(doc: Value) -> Self {
+        Self {
+            doc: Node::Whole(doc),
+            copied: 0,
+            depth: None,
+            measured: 0,
+            test_failed: false,
+        }
+    }
+
+    fn run_all(&mut self, patch: Value) -> Result<(), Error> {
+        for operation in decode(patch)? {
+            self.run(&operation).map_err(Error::Unprocessable)?;
+        }
+        Ok(())
+    }
+
     fn run(&mut self, operation: &Object) -> Result<(), String> {
         match operation.get("op").and_then(Value::as_str) {
             Some("add") => self.add(operation),
@@ -180,13 +201,9 @@ impl Patching {
         let path = pointer(operation, "path")
             .map_err(|why| format!("test operation failed to decode path: {why}"))?;
         let expected = operation.get("value").unwrap_or(&Value::Null);
-        let failed = || Err(format!("testing value {path} failed: test failed"));
         if path.is_empty() {
-            return if document::Found::Node(&self.doc).equals(expected) {
-                Ok(())
-            } else {
-                failed()
-            };
+            let passes = document::Found::Node(&self.doc).equals(expected);
+            return self.tested(path, passes);
         }
         let Some((parent, key)) = self.find(path) else {
             return Err(format!(
@@ -196,11 +213,16 @@ impl Patching {
         let found = parent
             .get(&key)
             .map_err(|why| format!("error in test for path: '{path}': {why}"))?;
-        if found.map_or(expected.is_null(), |it| it.equals(expected)) {
-            Ok(())
-        } else {
-            failed()
+        let passes = found.map_or(expected.is_null(), |it| it.equals(expected));
+        self.tested(path, passes)
+    }
+
+    fn tested(&mut self, path: &str, passes: bool) -> Result<(), String> {
+        if passes {
+            return Ok(());
         }
+        self.test_failed = true;
+        Err(format!("testing value {path} failed: test failed"))
     }
 
     fn copy(&mut self, operation: &Object) -> Result<(), String> {

@@ -21,7 +21,8 @@ pub use error::{Conflict, Error};
 pub use field_manager::{
     Context, ReplicasPath, apply, keep_times, scale_fields, scale_to_parent, update,
 };
-pub use json_patch::{MAX_COPY_BYTES, MAX_OPERATIONS, json_patch};
+pub use json_patch::{MAX_COPY_BYTES, MAX_OPERATIONS, json_patch, json_patch_if_tests_pass};
 pub use merge_patch::merge_patch;
 pub use strategic::strategic_merge_patch;
+pub use typed::ApplyConfigurationError;
 pub use updater::{Unconverted, Versions};

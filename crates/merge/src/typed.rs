@@ -1,5 +1,6 @@
 //! Objects seen through their schema: which parts are owned one by one, and which as a whole.
 
+mod apply_configuration;
 mod compare;
 mod empty;
 mod errors;
@@ -13,6 +14,7 @@ mod validate;
 use json::{Text, Value};
 use schema::{ListType, MapType, Place, Shape};
 
+pub use apply_configuration::ApplyConfigurationError;
 pub use compare::Comparison;
 pub use empty::empty_object;
 pub use errors::Errors;

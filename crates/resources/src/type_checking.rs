@@ -117,7 +117,7 @@ pub fn check(
 
 const REFERENCE: &str = "#/components/schemas/";
 
-/// The schema of a kind in an OpenAPI v3 document, without references: what refers to itself is an object.
+/// The schema of a kind in an `OpenAPI` v3 document, without references: what refers to itself is an object.
 pub fn schema_in(document: &Value, kind: &GroupVersionKind) -> Option<Value> {
     let schemas = document.at(&["components", "schemas"])?.as_object()?;
     let schemas: HashMap<&str, &Value> = schemas.iter().map(|(key, it)| (&**key, it)).collect();

@@ -230,6 +230,33 @@ fn rules_in_clauses_of_maps() {
     assert_eq!(outcome.remaining, Budget::default().total - 12);
 }
 
+/// What docs/cel.md says of costs.
+#[test]
+fn documented_costs() {
+    let is_taken = |schema: Value| {
+        let schema = json::json!({"type": "object", "properties": {"a": schema}});
+        check_schema(&Path::new("s"), &schema, &SchemaOptions::default()).is_empty()
+    };
+    let pairs = json::json!([{"rule": "self.all(x, self.exists_one(y, x == y))"}]);
+    assert!(!is_taken(json::json!({
+        "type": "array", "items": {"type": "string"}, "x-kubernetes-validations": (pairs.clone()),
+    })));
+    assert!(is_taken(json::json!({
+        "type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 63},
+        "x-kubernetes-validations": pairs,
+    })));
+    let message = |text: &str| {
+        json::json!({
+            "type": "object", "properties": {"min": {"type": "integer"}, "max": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.min <= self.max", "messageExpression": text, "fieldPath": ".min"}],
+        })
+    };
+    assert!(!is_taken(message("'at most ' + string(self.max)")));
+    assert!(is_taken(message("'at most %d'.format([self.max])")));
+    let both = "'min %d is above max %d'.format([self.min, self.max])";
+    assert!(is_taken(message(both)));
+}
+
 /// What was stored may use what the version before did not know.
 #[test]
 fn known_expressions() {
@@ -252,6 +279,62 @@ fn known_expressions() {
         ..SchemaOptions::default()
     };
     assert_eq!(told(&check_schema(&path, &schema, &options)), [""; 0]);
+}
+
+/// A definition that was stored before a rule for definitions came may stay as it is, and break that rule elsewhere.
+#[test]
+fn stored_definitions_are_not_held_to_new_rules() {
+    let definition = |schema: Value| {
+        let version = json::json!({"name": "v1", "schema": {"openAPIV3Schema": schema}});
+        json::json!({"spec": {"versions": [version]}})
+    };
+    let set = |count: usize| {
+        let set = |it: usize| {
+            let item = json::json!({"type": "object"});
+            let set =
+                json::json!({"type": "array", "items": item, "x-kubernetes-list-type": "set"});
+            (format!("f{it}"), set)
+        };
+        let all: json::Object = (0..count).map(set).collect();
+        definition(json::json!({"type": "object", "properties": all}))
+    };
+    let text = "must be atomic as item of a list with x-kubernetes-list-type=set";
+    assert_eq!(check_definition(&set(1), None)[0].detail, text);
+    assert_eq!(told(&check_definition(&set(2), Some(&set(1)))), [""; 0]);
+    let fine = definition(json::json!({"type": "object"}));
+    assert_eq!(check_definition(&set(1), Some(&fine))[0].detail, text);
+}
+
+/// The type of metadata is known; its values are those that the schema declares.
+#[test]
+fn metadata_of_embedded_resources() {
+    let schema = |metadata: Value| {
+        json::json!({"type": "object", "properties": {"e": {
+            "type": "object", "x-kubernetes-embedded-resource": true, "properties": {"metadata": metadata},
+        }}})
+    };
+    let rules = json::json!([{"rule": "self.name == 'a'"}]);
+    let object = json::json!({"e": {"apiVersion": "v1", "kind": "A", "metadata": {"name": "b"}}});
+    let told = |metadata: Value| {
+        let validator = Validator::new(&schema(metadata), true).unwrap();
+        told(
+            &validator
+                .validate(&Path::root(), &object, None, Budget::default())
+                .errors,
+        )
+    };
+    let names = json::json!({"name": {"type": "string"}});
+    let declared = json::json!({"type": "object", "properties": names, "x-kubernetes-validations": (rules.clone())});
+    assert_eq!(
+        told(declared),
+        ["e.metadata: Invalid value: failed rule: self.name == 'a'"]
+    );
+    assert_eq!(
+        told(json::json!({"type": "object", "x-kubernetes-validations": rules})),
+        [
+            "e.metadata: Invalid value: \"object\": no such key: name evaluating rule: self.name == 'a'"
+        ]
+    );
 }
 
 /// As deep as JSON can be, on the stack of a worker thread.

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::scan::{Module, Use};
+use super::scan::{Module, Use, methods};
 
 /// The modules at the root of a crate, from the bottom up, and the rooms that each may use: earlier ones only.
 type Rooms = &'static [(&'static str, &'static [&'static str])];
 
 /// Crates that are cut into rooms.
 const CRATES: &[(&str, Rooms)] = &[("apiserver", APISERVER)];
+
+/// Types whose methods are in one room alone: crate, type, room. Other rooms have functions that take a part of it.
+const METHODS: &[(&str, &str, &str)] = &[("apiserver", "Api", "state")];
 
 /// Modules of tests alone.
 const TESTS: &[&str] = &["cost"];
@@ -239,6 +242,12 @@ fn wrong(name: &str, rooms: Rooms, files: &BTreeMap<String, String>) -> Vec<Stri
             ));
             continue;
         };
+        for (_, of, home) in METHODS.iter().filter(|(it, _, _)| *it == name) {
+            let lines = (home != room).then(|| methods(text, of));
+            problems.extend(lines.into_iter().flatten().map(|line| {
+                format!("crates/{name}/src/{path}:{line}: methods of {of} are in room {home} alone")
+            }));
+        }
         for Use { line, of } in module.uses(text) {
             if of == *room || may_use.contains(&&*of) {
                 continue;
@@ -320,6 +329,20 @@ use super::high::Local;
             )
         };
         assert_eq!(problems, [no_room(2, "Top"), no_room(3, "*")]);
+    }
+
+    #[test]
+    fn methods_of_a_type_are_in_its_room_alone() {
+        let rooms: Rooms = &[("state", &[]), ("read", &["state"])];
+        let text = "impl Lookup for Api {}\nimpl Api {\n}\nimpl<'a> Apis {}\n";
+        let of = |path| {
+            let files = [(String::from(path), text.to_owned())];
+            wrong("apiserver", rooms, &files.into())
+        };
+        assert_eq!(of("state/more.rs"), Vec::<String>::new());
+        let expected =
+            "crates/apiserver/src/read/list.rs:2: methods of Api are in room state alone";
+        assert_eq!(of("read/list.rs"), [expected]);
     }
 
     #[test]

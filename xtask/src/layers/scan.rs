@@ -54,6 +54,16 @@ impl Module {
     }
 }
 
+/// The lines at which methods of a type begin; those of traits are none.
+pub(super) fn methods(text: &str, of: &str) -> Vec<usize> {
+    let words = words(text);
+    let begins = words.windows(3).filter(|it| {
+        let [first, second, third] = [&*it[0].1, &*it[1].1, &*it[2].1];
+        first == "impl" && second == of && third == "{"
+    });
+    begins.map(|it| it[0].0).collect()
+}
+
 /// What stands behind a path to the root: one name, or several in braces.
 fn names_behind(words: &[(usize, String)], line: usize, found: &mut Vec<Use>) {
     let mut words = words.iter();

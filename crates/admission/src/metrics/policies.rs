@@ -6,6 +6,7 @@ use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
 labels!(pub PolicyCheck { enforcement_action, error_type, policy, policy_binding });
+labels!(pub Mutation { error_type, policy, policy_binding });
 labels!(pub Conditioned { kind, name, operation, r#type });
 
 /// From what reading a field takes to what the costliest expression takes.
@@ -16,6 +17,8 @@ const CONDITIONS: &[f64] = &[0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 pub(crate) struct PolicyMetrics {
     checks: Family<PolicyCheck<'static>, Counter>,
     seconds: Family<PolicyCheck<'static>, Histogram>,
+    mutations: Family<Mutation<'static>, Counter>,
+    mutation_seconds: Family<Mutation<'static>, Histogram>,
     condition_errors: Family<Conditioned<'static>, Counter>,
     condition_exclusions: Family<Conditioned<'static>, Counter>,
     condition_seconds: Family<Conditioned<'static>, Histogram>,
@@ -25,16 +28,31 @@ impl PolicyMetrics {
     pub(super) fn new(registry: &Registry) -> Self {
         let beta = |name, help| Desc::new(name, Stability::Beta, help);
         let alpha = |name, help| Desc::new(name, Stability::Alpha, help);
-        let policies = |desc| registry.histogram(desc, Unit::Seconds, POLICIES);
         Self {
             checks: registry.counter(beta(
                 "apiserver_validating_admission_policy_check_total",
                 "Validations of admission policies that failed, by policy, binding and what was done about it.",
             )),
-            seconds: policies(beta(
-                "apiserver_validating_admission_policy_check_duration_seconds",
-                "Seconds that validations of admission policies took that failed, by policy, binding and what was done about it.",
+            seconds: registry.histogram(
+                beta(
+                    "apiserver_validating_admission_policy_check_duration_seconds",
+                    "Seconds that validations of admission policies took that failed, by policy, binding and what was done about it.",
+                ),
+                Unit::Seconds,
+                POLICIES,
+            ),
+            mutations: registry.counter(alpha(
+                "apiserver_mutating_admission_policy_check_total",
+                "Mutations of admission policies, by policy and binding.",
             )),
+            mutation_seconds: registry.histogram(
+                alpha(
+                    "apiserver_mutating_admission_policy_check_duration_seconds",
+                    "Seconds that mutations of admission policies took, by policy and binding.",
+                ),
+                Unit::Seconds,
+                POLICIES,
+            ),
             condition_errors: registry.counter(alpha(
                 "apiserver_admission_match_condition_evaluation_errors_total",
                 "Match conditions of webhooks and policies that could not be evaluated.",
@@ -58,6 +76,12 @@ impl PolicyMetrics {
     pub(crate) fn checked(&self, check: &PolicyCheck<'_>, took: Duration) {
         self.checks.with(check).inc();
         self.seconds.with(check).observe(took);
+    }
+
+    /// A mutation, whatever came of it.
+    pub(crate) fn mutated(&self, mutation: &Mutation<'_>, took: Duration) {
+        self.mutations.with(mutation).inc();
+        self.mutation_seconds.with(mutation).observe(took);
     }
 
     pub(crate) fn condition_failed(&self, of: &Conditioned<'_>) {

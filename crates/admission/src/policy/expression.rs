@@ -25,6 +25,13 @@ pub(crate) struct Expression {
     program: Result<Program, CompileError>,
 }
 
+impl Expression {
+    /// Why there is no program for it.
+    pub(crate) fn compile_error(&self) -> Option<&CompileError> {
+        self.program.as_ref().err()
+    }
+}
+
 /// A named expression that others can read.
 #[derive(Debug)]
 pub(crate) struct Variable {

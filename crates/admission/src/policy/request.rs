@@ -1,7 +1,8 @@
 //! What expressions see beside the objects: `request` and `namespaceObject`.
 
 use json::{Object, Value, json};
-use meta::gvk::{GroupVersionKind, GroupVersionResource};
+use meta::Status;
+use meta::gvk::{GroupResource, GroupVersionKind, GroupVersionResource};
 
 use super::constraints::Matched;
 use crate::Request;
@@ -69,4 +70,19 @@ pub(crate) fn namespace_object(namespace: &Value) -> Value {
         out.insert(key, value.unwrap_or_else(|| Object::new().into()));
     }
     out.into()
+}
+
+/// The namespace of a request, as `namespaceObject` shows it and as it is; null for requests that have none.
+pub(crate) fn namespaces(request: &Request<'_>) -> Result<(Value, Value), Status> {
+    let kind = request.kind;
+    let is_namespace = (&*kind.group, &*kind.version, &*kind.kind) == ("", "v1", "Namespace");
+    if request.namespace.is_empty() || is_namespace {
+        return Ok((Value::Null, Value::Null));
+    }
+    let found = request.lookup.get("", "namespaces", "", request.namespace);
+    let Some(found) = found else {
+        let resource = GroupResource::new("", "namespaces");
+        return Err(Status::not_found(&resource, request.namespace));
+    };
+    Ok((namespace_object(&found), found))
 }

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use json::Value;
+use meta::gvk::GroupVersionResource;
 
 use super::GROUP;
-use super::constraints::Constraints;
+use super::constraints::{Constraints, Matched};
 use super::index::Index;
-use super::params::{ParamKind, ParamRef};
+use super::params::{self, ParamKind, ParamRef};
 use crate::read::{items, text};
 use crate::{Lookup, Request};
 
@@ -70,6 +71,55 @@ impl<E> Policies<E> {
 
     pub(crate) fn get(&self, number: usize) -> &Bound<E> {
         &self.all[number]
+    }
+}
+
+/// What a policy is evaluated with.
+#[derive(Debug)]
+pub(crate) struct Meant<'a> {
+    pub matched: Matched,
+    /// The kind of parameters, and the resource it is served as.
+    pub params: Option<(&'a ParamKind, GroupVersionResource)>,
+}
+
+impl<E> Definition<E> {
+    /// Whether a request is meant.
+    pub(crate) fn matches<'a>(
+        &'a self,
+        request: &Request<'_>,
+        object: &Value,
+    ) -> Result<Option<Meant<'a>>, String> {
+        let constraints = self.constraints.as_ref().map_err(Clone::clone)?;
+        let Some(matched) = constraints.matches(request, object)? else {
+            return Ok(None);
+        };
+        let params = match &self.param_kind {
+            None => None,
+            Some(Err(why)) => return Err(why.clone()),
+            Some(Ok(kind)) => Some((kind, kind.resource(request)?)),
+        };
+        Ok(Some(Meant { matched, params }))
+    }
+}
+
+impl Binding {
+    /// Whether a request that the policy means is meant here, too.
+    pub(crate) fn matches(&self, request: &Request<'_>, object: &Value) -> Result<bool, String> {
+        match &self.constraints {
+            None => Ok(true),
+            Some(Ok(it)) => it.matches(request, object).map(|it| it.is_some()),
+            Some(Err(why)) => Err(why.clone()),
+        }
+    }
+
+    /// The parameters of a request.
+    pub(crate) async fn params(
+        &self,
+        meant: &Meant<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Value>, String> {
+        let kind = meant.params.as_ref().map(|(kind, it)| (*kind, it));
+        params::collect(kind, self.param_ref.as_ref(), request).await
     }
 }
 

@@ -3,4 +3,5 @@
 
 mod cases;
 mod dispatch;
+mod mutations;
 mod world;

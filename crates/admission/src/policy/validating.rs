@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auth::Authorizer;
 use json::{Value, json};
 use meta::Status;
-use meta::gvk::{GroupResource, GroupVersionKind};
+use meta::gvk::GroupVersionKind;
 use meta::status::{Cause, Reason};
 use telemetry::trace;
 
@@ -15,7 +15,7 @@ use super::expression::{Bindings, ErrorType};
 use super::match_conditions::Owner;
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
 use super::validator::{Decision, Evaluation, Validator, Verdict};
-use super::{RequestAuthorizer, params, request, request_resource};
+use super::{RequestAuthorizer, request, request_resource};
 use crate::metrics::{Metrics, Phase, PolicyCheck};
 use crate::{Admitting, Outcome, Plugin, Request};
 
@@ -135,47 +135,22 @@ impl Dispatch<'_> {
     ) -> Result<(), Status> {
         let (request, definition) = (self.request, &*bound.definition);
         let object = &admitting.object;
-        let matched = match &definition.constraints {
-            Ok(constraints) => constraints.matches(request, object),
-            Err(why) => Err(why.clone()),
-        };
-        let matched = match matched {
-            Ok(Some(matched)) => matched,
+        let meant = match definition.matches(request, object) {
+            Ok(Some(meant)) => meant,
             Ok(None) => return Ok(()),
             Err(why) => {
                 self.misconfigured(definition, None, &why);
                 return Ok(());
             }
         };
-        let kind = match &definition.param_kind {
-            None => Ok(None),
-            Some(Err(why)) => Err(why.clone()),
-            Some(Ok(kind)) => kind.resource(request).map(|it| Some((kind, it))),
-        };
-        let kind = match kind {
-            Ok(kind) => kind,
-            Err(why) => {
-                self.misconfigured(definition, None, &why);
-                return Ok(());
-            }
-        };
-        let kind = kind.as_ref().map(|(kind, resource)| (*kind, resource));
+        let matched = &meant.matched;
         let mut annotations: Vec<(String, Vec<String>)> = Vec::new();
         for binding in &bound.bindings {
-            let matches = match &binding.constraints {
-                None => Ok(true),
-                Some(Ok(it)) => it.matches(request, object).map(|it| it.is_some()),
-                Some(Err(why)) => Err(why.clone()),
-            };
-            match matches {
-                Ok(true) => {}
+            let found = match binding.matches(request, object) {
+                Ok(true) => binding.params(&meant, request).await,
                 Ok(false) => continue,
-                Err(why) => {
-                    self.misconfigured(definition, Some(binding), &why);
-                    continue;
-                }
-            }
-            let found = params::collect(kind, binding.param_ref.as_ref(), request).await;
+                Err(why) => Err(why),
+            };
             let found = match found {
                 Ok(found) => found,
                 Err(why) => {
@@ -196,7 +171,7 @@ impl Dispatch<'_> {
             };
             self.find_namespace()?;
             for params in &found {
-                let verdict = self.evaluate(definition, binding, &matched, at, params);
+                let verdict = self.evaluate(definition, binding, matched, at, params);
                 self.settle(definition, binding, verdict, &mut annotations);
             }
         }
@@ -275,19 +250,7 @@ impl Dispatch<'_> {
         if self.namespace.is_some() {
             return Ok(());
         }
-        let request = self.request;
-        let kind = request.kind;
-        let is_namespace = (&*kind.group, &*kind.version, &*kind.kind) == ("", "v1", "Namespace");
-        if request.namespace.is_empty() || is_namespace {
-            self.namespace = Some((Value::Null, Value::Null));
-            return Ok(());
-        }
-        let found = request.lookup.get("", "namespaces", "", request.namespace);
-        let Some(found) = found else {
-            let resource = GroupResource::new("", "namespaces");
-            return Err(Status::not_found(&resource, request.namespace));
-        };
-        self.namespace = Some((request::namespace_object(&found), found));
+        self.namespace = Some(request::namespaces(self.request)?);
         Ok(())
     }
 

@@ -8,6 +8,8 @@ mod compile;
 mod tests;
 mod walk;
 
+use std::collections::BTreeSet;
+
 use features::{GatedField, Settings};
 use json::Text;
 use schema::NodeId;
@@ -19,6 +21,8 @@ pub(crate) use walk::Disabled;
 pub struct Gates {
     /// The version that is emulated, as documents name it.
     release: String,
+    /// The gates that are off and have rows.
+    off: BTreeSet<&'static str>,
     nodes: Vec<Option<Box<GatedNode>>>,
 }
 
@@ -49,6 +53,7 @@ impl Gates {
         let off: Vec<&'static GatedField> = features::fields().iter().filter(off).collect();
         Self {
             release: settings.emulation().to_string(),
+            off: off.iter().map(|it| it.gate_name).collect(),
             nodes: compile::nodes(&off),
         }
     }
@@ -56,6 +61,11 @@ impl Gates {
     /// The version of Kubernetes that documents are of.
     pub(crate) fn release(&self) -> &str {
         &self.release
+    }
+
+    /// Whether a gate that has rows in the table is on.
+    pub(crate) fn is_on(&self, gate: &str) -> bool {
+        !self.off.contains(gate)
     }
 
     /// Whether anything in objects of this type may be off.

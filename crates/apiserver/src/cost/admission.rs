@@ -2,8 +2,8 @@
 
 use admission::storage::DefaultStorageClass;
 use admission::{
-    Admitting, BoxFuture, DefaultIngressClass, DefaultTolerationSeconds, Kinds, LimitRanger,
-    Lookup, NamespaceLifecycle, NodeDeclaredFeatureValidator, Operation, Plugin,
+    Admitting, ApplyError, BoxFuture, DefaultIngressClass, DefaultTolerationSeconds, Kinds,
+    LimitRanger, Lookup, NamespaceLifecycle, NodeDeclaredFeatureValidator, Operation, Plugin,
     PodResizeValidator, PodSecurity, PodTopologyLabels, Priority, Request, RuntimeClass,
     TaintNodesByCondition,
 };
@@ -134,6 +134,19 @@ impl Kinds for Others {
         _: &'a GroupVersionKind,
     ) -> BoxFuture<'a, Result<Value, Status>> {
         Box::pin(std::future::ready(Ok(object)))
+    }
+
+    fn apply_configuration(
+        &self,
+        object: Value,
+        _: &Value,
+        _: &GroupVersionKind,
+    ) -> Result<Value, ApplyError> {
+        Ok(object)
+    }
+
+    fn unknown_fields(&self, _: &Value, _: &GroupVersionKind) -> Vec<String> {
+        Vec::new()
     }
 
     fn read(&self, object: Value, _: &GroupVersionKind) -> Result<Value, Status> {

@@ -6,6 +6,7 @@
 
 mod cache;
 mod custom;
+mod dialect;
 mod facts;
 mod form;
 mod gnostic;
@@ -24,24 +25,3 @@ mod v3;
 pub use cache::Builds;
 pub(crate) use cache::Cache;
 pub(crate) use serve::answer;
-
-/// The version of `OpenAPI` that a schema is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    V2,
-    V3,
-}
-
-impl Dialect {
-    /// Where the schemas are, for references.
-    fn definitions(self) -> &'static str {
-        match self {
-            Self::V2 => "#/definitions/",
-            Self::V3 => "#/components/schemas/",
-        }
-    }
-}
-
-fn is_custom(resource: &crate::catalog::Resource) -> bool {
-    resource.custom.is_some()
-}

@@ -12,10 +12,8 @@ use resources::Verb as Allowed;
 use crate::catalog::Resource;
 use crate::flow::limiter::Limiter;
 use crate::flow::seat_slot::SeatSlot;
-use crate::handler::unseated::Unseated;
 use crate::request::warnings::Warnings;
 use crate::request::{Query, ResourceRequest, Verb};
-use crate::runtime::cpu_slots;
 
 /// All that is known about a request for a resource when its verb takes over.
 #[derive(Debug)]
@@ -49,14 +47,6 @@ impl RequestContext<'_> {
             return resource.key(&info.namespace, &info.name);
         }
         resource.range(&info.namespace)
-    }
-
-    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
-    pub(crate) async fn heavy(&self, bytes: usize) -> Result<(), Status> {
-        if !cpu_slots::is_heavy(bytes) {
-            return Ok(());
-        }
-        Box::pin(async { Unseated::new(self).heavy(0).await }).await
     }
 
     /// The same request, to be changed.

@@ -105,6 +105,16 @@ impl<'a> Unseated<'a> {
     }
 }
 
+impl RequestContext<'_> {
+    /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
+    pub(crate) async fn heavy(&self, bytes: usize) -> Result<(), Status> {
+        if !cpu_slots::is_heavy(bytes) {
+            return Ok(());
+        }
+        Box::pin(async { Unseated::new(self).heavy(0).await }).await
+    }
+}
+
 impl Drop for Unseated<'_> {
     fn drop(&mut self) {
         if let Some(flow) = self.ask.limiter.flow()

@@ -2,7 +2,9 @@
 
 mod access;
 mod body;
+mod cel;
 mod decisions;
+mod desc;
 pub(crate) mod features;
 mod health;
 mod objects;
@@ -14,12 +16,12 @@ mod write_errors;
 
 use std::collections::HashSet;
 
-use telemetry::labels;
-use telemetry::metrics::Stability::Unmarked;
 use telemetry::metrics::{Counter, Desc, Gauge, Registry, Stability, register_process};
 
 pub(crate) use access::{Access, Authenticated};
+pub(crate) use cel::Cel;
 pub use decisions::Decisions;
+pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::Tally;
 
@@ -44,16 +46,12 @@ pub struct Metrics {
     pub(crate) objects: Objects,
     pub(crate) watches: Watches,
     pub(crate) inflight: Inflight,
+    pub(crate) cel: Cel,
     pub(crate) health: Health,
     pub(crate) handshake_errors: Counter,
     /// Of controllers.
     pub queues: Queues,
 }
-
-labels!(
-    /// A kind, whatever its version.
-    pub(crate) Kind { group, resource }
-);
 
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
@@ -71,6 +69,7 @@ impl Metrics {
             objects: Objects::new(&registry),
             watches: Watches::new(&registry),
             inflight: Inflight::default(),
+            cel: Cel::new(&registry),
             health: Health::new(&slis, &registry),
             slis,
             handshake_errors: handshake_errors.with(&()),
@@ -105,9 +104,4 @@ impl Metrics {
         ));
         leads.with(&Name { name: lease })
     }
-}
-
-/// An instrument that only we have.
-pub(crate) const fn own_metric(name: &'static str, help: &'static str) -> Desc {
-    Desc::new(name, Unmarked, help)
 }

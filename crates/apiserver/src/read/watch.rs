@@ -1,6 +1,7 @@
 //! Hot path. WATCH: changes as they happen, each encoded once per format for all who watch.
 
 mod batches;
+mod events;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use self::batches::Batches;
+use self::events::Frame;
 use crate::catalog::Resource;
-use crate::catalog::convert;
 use crate::catalog::object;
 use crate::flow::{StreamSeat, Watched};
 use crate::handler::context::RequestContext;
@@ -288,7 +289,7 @@ impl Stream {
             let show = Show::new(&self.resource, self.accepted, self.include);
             let encoded = self.api.encoded().get(event, key, || {
                 let mut bytes = Vec::with_capacity(entry.value.len() + 96);
-                whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
+                events::whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
                 Ok(bytes.into())
             });
             match encoded {
@@ -311,7 +312,7 @@ impl Stream {
             let shown = table::event(&show, version, first, kind, bytes, revision, out);
             shown.map(|()| out.push(b'\n'))
         } else {
-            whole(&show, kind, bytes, revision, out)
+            events::whole(&show, kind, bytes, revision, out)
         };
         if let Err(status) = shown {
             out.truncate(start);
@@ -354,25 +355,9 @@ impl Stream {
             json::write(out, &json!({"type": kind, "object": (object.clone())}));
             out.push(b'\n');
         } else {
-            protobuf_value_event(kind, object, out);
+            events::protobuf_value(kind, object, out);
         }
     }
-}
-
-/// An event that is the same for all who watch in this way.
-fn whole(
-    show: &Show<'_>,
-    kind: &str,
-    bytes: &[u8],
-    revision: Revision,
-    out: &mut Vec<u8>,
-) -> Result<(), Status> {
-    if show.accepted.format != Format::Json {
-        return protobuf_event(show, kind, bytes, revision, out);
-    }
-    show.event(out, kind, bytes, revision)?;
-    out.push(b'\n');
-    Ok(())
 }
 
 /// A watch as the body of its answer. An event finds thousands of these at rest: what it touches is little.
@@ -492,64 +477,5 @@ async fn ending(api: Arc<Api>, resource: Arc<Resource>) {
     tokio::select! {
         () = api.stopping() => {}
         () = custom.life.over() => {}
-    }
-}
-
-/// What is sent together. One event alone, the common case, is sent as it was encoded for all.
-#[derive(Default)]
-struct Frame {
-    shared: Bytes,
-    own: Vec<u8>,
-}
-
-impl Frame {
-    fn push(&mut self, bytes: Bytes) {
-        if self.len() == 0 {
-            self.shared = bytes;
-        } else {
-            self.own().extend_from_slice(&bytes);
-        }
-    }
-
-    fn own(&mut self) -> &mut Vec<u8> {
-        if !self.shared.is_empty() {
-            self.own
-                .extend_from_slice(&std::mem::take(&mut self.shared));
-        }
-        &mut self.own
-    }
-
-    fn len(&self) -> usize {
-        self.shared.len() + self.own.len()
-    }
-
-    fn finish(self) -> Option<Bytes> {
-        let bytes = if self.own.is_empty() {
-            self.shared
-        } else {
-            self.own.into()
-        };
-        (!bytes.is_empty()).then_some(bytes)
-    }
-}
-
-/// A watch event as a frame: four bytes of length, then the event.
-fn protobuf_event(
-    show: &Show<'_>,
-    kind: &str,
-    bytes: &[u8],
-    revision: Revision,
-    out: &mut Vec<u8>,
-) -> Result<(), Status> {
-    let object = convert::decode(show.resource, bytes, revision)?;
-    let shown = show.shown(object);
-    let raw = convert::to_protobuf(&shown)?;
-    out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
-    Ok(())
-}
-
-fn protobuf_value_event(kind: &str, object: &Value, out: &mut Vec<u8>) {
-    if let Ok(raw) = convert::to_protobuf(object) {
-        out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
     }
 }

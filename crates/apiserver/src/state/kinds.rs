@@ -1,7 +1,8 @@
 //! What admission asks about kinds: the equivalents of a resource, and conversion between them.
 
-use admission::BoxFuture;
+use admission::{ApplyError, BoxFuture};
 use json::Value;
+use merge::typed::Type;
 use meta::Status;
 use meta::gvk::{GroupVersionKind, GroupVersionResource};
 
@@ -24,14 +25,7 @@ impl admission::Kinds for Api {
     }
 
     fn written(&self, mut object: Value, kind: &GroupVersionKind) -> Value {
-        let catalog = self.catalog.load();
-        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
-        let schema = match found {
-            Some(found) if found.custom.is_some() => None,
-            Some(found) => found.schema.clone(),
-            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
-        };
-        if let Some(schema) = schema {
+        if let Some(schema) = self.go_schema(kind) {
             schema::canonical(schema.place(), &mut object);
         }
         object
@@ -73,15 +67,36 @@ impl admission::Kinds for Api {
         })
     }
 
+    fn apply_configuration(
+        &self,
+        object: Value,
+        patch: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<Value, ApplyError> {
+        let catalog = self.catalog.load();
+        let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
+        let schema = if let Some(found) = found {
+            found.schema.clone()
+        } else {
+            let builtin = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
+            Some(builtin.ok_or(ApplyError::UnknownKind)?)
+        };
+        let of = schema
+            .as_ref()
+            .map_or(Type::Deduced, |it| Type::of(it.place()));
+        let applied = of.apply_configuration(object, patch);
+        applied.map_err(|error| ApplyError::Failed(error.to_string()))
+    }
+
+    fn unknown_fields(&self, object: &Value, kind: &GroupVersionKind) -> Vec<String> {
+        self.go_schema(kind)
+            .map_or_else(Vec::new, |it| schema::unknown(it.place(), object))
+    }
+
     fn read(&self, mut object: Value, kind: &GroupVersionKind) -> Result<Value, Status> {
         let catalog = self.catalog.load();
         let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
-        let schema = match found {
-            Some(found) if found.custom.is_some() => None,
-            Some(found) => found.schema.clone(),
-            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
-        };
-        if let Some(schema) = schema {
+        if let Some(schema) = self.go_schema(kind) {
             schema::check_types(schema.place(), &object)
                 .map_err(|error| Status::internal(error.0))?;
             schema::prune(schema.place(), &mut object);
@@ -91,6 +106,18 @@ impl admission::Kinds for Api {
             defaults::apply(found, &mut object);
         }
         Ok(object)
+    }
+}
+
+impl Api {
+    /// The schema of a kind that upstream has a Go type for.
+    fn go_schema(&self, kind: &GroupVersionKind) -> Option<schema::Schema> {
+        let catalog = self.catalog.load();
+        match catalog.by_kind(&kind.group, &kind.version, &kind.kind) {
+            Some(found) if found.custom.is_some() => None,
+            Some(found) => found.schema.clone(),
+            None => schema::builtin().kind(&kind.group, &kind.version, &kind.kind),
+        }
     }
 }
 

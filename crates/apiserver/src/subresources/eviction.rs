@@ -85,7 +85,7 @@ async fn once(
     mut options: DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Refusal> {
-    let pod = super::target(api, ask)?;
+    let pod = super::target::target(api, ask)?;
     let pending =
         pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_being_deleted(&pod);
     let mut spared = None;

@@ -58,7 +58,7 @@ async fn reviewed(
     }
     crate::catalog::defaults::apply(&ask.resource, &mut review);
     let write = Write::new(api, ask, options);
-    crate::write::managed::update(&write, None, &mut review);
+    crate::write::managed::update(write.field_manager(), None, &mut review);
     if kind == "SelfSubjectReview" {
         // Nothing of the question but when it was asked.
         let metadata = object::metadata(&mut review)?;

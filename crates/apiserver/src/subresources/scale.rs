@@ -209,7 +209,7 @@ impl Change for SetScale<'_> {
         };
         let mut scale = match &self.how {
             How::Replace(scale) => scale.clone(),
-            How::Patch(body) if body.kind == patch::Kind::Apply => {
+            How::Patch(body) if body.kind == patch::kind::Kind::Apply => {
                 let force = self.ask.query.flag("force");
                 self.owners.apply(&before, &body.value, force)?
             }
@@ -234,7 +234,7 @@ impl Change for SetScale<'_> {
             let kind = GroupKind::new("autoscaling", "Scale");
             return Err(Status::invalid(&kind, &self.ask.info.name, &[error]));
         }
-        if !matches!(&self.how, How::Patch(body) if body.kind == patch::Kind::Apply) {
+        if !matches!(&self.how, How::Patch(body) if body.kind == patch::kind::Kind::Apply) {
             self.owners.track(&before, &mut scale);
         }
         let mut new = live.clone();

@@ -58,7 +58,7 @@ async fn sign(
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;
     matches_url(&request, kind, namespace, name)?;
-    let account = super::target(api, ask)?;
+    let account = super::target::target(api, ask)?;
     same_account(&request, kind, &account)?;
     let Some(issuer) = api.issuer() else {
         return Err(Status::internal("this server signs no tokens"));

@@ -4,6 +4,7 @@
 //! system. Here small pieces gather until they fill a record, large ones are encrypted from where they are, and a flush
 //! waits until the connection has said all that it has to say for now.
 
+use std::cell::Cell;
 use std::io::{self, IoSlice, Write as _};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,8 +19,13 @@ const RECORD: usize = 16 << 10;
 const FULL: usize = 64 << 10;
 /// Of one piece no more than this is taken at a time: what is sealed is a copy, which a client may be slow to take.
 const MOST: usize = 256 << 10;
-/// A buffer of this size stays for the next time.
+/// A connection keeps a buffer of this size for the next time.
 const KEPT: usize = 4 << 10;
+
+thread_local! {
+    /// A larger one serves all connections of a thread in turn.
+    static LARGE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A stream that takes data without sending it: that is for a flush.
 pub(crate) trait Seal: AsyncWrite + Unpin {
@@ -109,6 +115,9 @@ impl<S: Seal> Inner<S> {
     fn gather(&mut self, data: &[u8]) -> io::Result<()> {
         let length = self.waiting.len() + data.len();
         if length < RECORD {
+            if self.waiting.capacity() == 0 {
+                self.waiting = LARGE.take();
+            }
             self.waiting.extend_from_slice(data);
             return Ok(());
         }
@@ -131,7 +140,7 @@ impl<S: Seal> Inner<S> {
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.seal(&[])?;
         if self.waiting.capacity() > KEPT {
-            self.waiting = Vec::new();
+            LARGE.set(std::mem::take(&mut self.waiting));
         }
         self.poll_flush(context)
     }

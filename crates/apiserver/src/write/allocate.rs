@@ -1,6 +1,7 @@
 //! Allocation of cluster IPs, which are `IPAddress` objects, and of node ports, which are a bitmap. Both change in the same
 //! transaction as the Service: nothing leaks, nothing is given twice.
 
+mod extra_writes;
 mod families;
 mod ports;
 
@@ -9,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::field;
-use store::{Condition, Txn};
+use store::Condition;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
@@ -18,36 +19,11 @@ use crate::runtime::clock;
 use crate::runtime::random;
 use crate::state::Api;
 pub use crate::state::service_ranges::ServiceRanges;
-
-/// More of the transaction that an object is written in.
-#[derive(Debug, Default)]
-pub struct ExtraWrites {
-    conditions: Vec<Condition>,
-    puts: Vec<(String, Vec<u8>)>,
-    deletes: Vec<String>,
-}
-
-impl ExtraWrites {
-    pub fn add_to(self, mut txn: Txn) -> Txn {
-        for condition in self.conditions {
-            txn = txn.when(condition);
-        }
-        for (key, value) in self.puts {
-            txn = txn.put(key, value);
-        }
-        for key in self.deletes {
-            txn = txn.delete(key);
-        }
-        txn
-    }
-}
+pub use extra_writes::ExtraWrites;
+use extra_writes::text;
 
 fn is_service(resource: &Resource) -> bool {
     resource.is("", "services")
-}
-
-fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
-    object.str_at(path).unwrap_or_default()
 }
 
 /// The addresses that it holds.

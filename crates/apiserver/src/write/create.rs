@@ -112,7 +112,7 @@ impl Write<'_> {
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
-            managed::update(self, None, &mut object);
+            managed::update(self.field_manager(), None, &mut object);
         }
         let before = object.clone();
         let mut admitting = Admitting::new(object);
@@ -134,13 +134,13 @@ impl Write<'_> {
         object::place(&mut object, resource, self.namespace(), "")?;
         object::fill_new(&mut object)?;
         object::fill_name(&mut object)?;
-        let mut warnings = strategy::prepare_create(self, &mut object);
+        let mut warnings = strategy::prepare_create(self.ask, self.api.catalog(), &mut object);
         disabled::drop_added(resource, &mut object, None);
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
-        escalation::check(self, &object, None).await?;
-        let rules = strategy::rules(self, &object, None).await?;
-        warnings.append(&mut strategy::validate_create(self, &object, rules)?);
+        escalation::check(self.api, self.ask, &object, None).await?;
+        let rules = strategy::rules(self.ask, &self.api.metrics().cel, &object, None).await?;
+        warnings.append(&mut strategy::validate_create(self.ask, &object, rules)?);
         self.ask.warnings.add(warnings);
         if updating {
             // Whoever may change what is there may not yet make what is not.

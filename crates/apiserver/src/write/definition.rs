@@ -10,9 +10,9 @@ use base64::prelude::BASE64_STANDARD;
 use json::{Object, Text, Value, json};
 use meta::field::Error;
 
+use crate::catalog::Catalog;
 use crate::catalog::custom::is_true;
 use crate::runtime::clock;
-use crate::state::Api;
 
 /// Holds a definition back until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -40,8 +40,8 @@ pub(crate) fn terminate(definition: &mut Value) {
 }
 
 /// Fills in `status` after the spec was prepared and validated.
-pub(crate) fn accept(api: &Api, definition: &mut Value) {
-    let (names, conflict) = names(api, definition);
+pub(crate) fn accept(catalog: &Catalog, definition: &mut Value) {
+    let (names, conflict) = names(catalog, definition);
     let now = clock::now();
     let was_established = is_true(definition, "Established");
     let mut conditions = existing(definition);
@@ -138,8 +138,8 @@ pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error>
 
 /// The names that it gets, and the last of those that another resource of the group has already: each name is looked
 /// at by itself, as upstream does.
-fn names(api: &Api, definition: &Value) -> (Object, Option<(&'static str, String)>) {
-    let used = Used::of(api, definition);
+fn names(catalog: &Catalog, definition: &Value) -> (Object, Option<(&'static str, String)>) {
+    let used = Used::of(catalog, definition);
     let requested = definition.at(&["spec", "names"]);
     let before = definition.at(&["status", "acceptedNames"]);
     let get = |from: Option<&Value>, field: &str| from.and_then(|it| it.get(field)).cloned();
@@ -199,10 +199,9 @@ struct Used {
 }
 
 impl Used {
-    fn of(api: &Api, definition: &Value) -> Self {
+    fn of(catalog: &Catalog, definition: &Value) -> Self {
         let group = definition.str_at(&["spec", "group"]).unwrap_or_default();
         let own = definition.str_at(&["metadata", "name"]).unwrap_or_default();
-        let catalog = api.catalog().load();
         let mut used = Self::default();
         let versions = catalog.group(group).map_or(&[][..], |it| &it.versions);
         for other in versions.iter().flat_map(|version| &version.resources) {

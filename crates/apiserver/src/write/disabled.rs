@@ -4,7 +4,6 @@
 use json::Value;
 use meta::Status;
 
-use super::{Write, strategy};
 use crate::catalog::Resource;
 use crate::catalog::gates::{Disabled, Gates};
 use crate::handler::context::RequestContext;
@@ -34,16 +33,6 @@ pub(super) fn drop_sent(
     Ok(())
 }
 
-/// What defaults have added to a stored object is no use of it.
-pub(super) fn complete_stored(resource: &Resource, live: &mut Value) {
-    if resource.gates.is_none() {
-        return strategy::complete(resource, live);
-    }
-    let stored = live.clone();
-    strategy::complete(resource, live);
-    drop_added(resource, live, Some(&stored));
-}
-
 /// Whether a field is missed that cannot be there, because its gate is off.
 pub(super) fn is_missed(resource: &Resource, error: &meta::field::Error) -> bool {
     let gates = gates(resource);
@@ -60,11 +49,11 @@ pub(super) fn drop_added(resource: &Resource, object: &mut Value, live: Option<&
 
 /// Fields that are refused where others are dropped.
 pub(super) fn validate(
-    write: &Write<'_>,
+    resource: &Resource,
     object: &Value,
     live: Option<&Value>,
 ) -> Vec<meta::field::Error> {
-    let Some((gates, root)) = gates(&write.ask.resource) else {
+    let Some((gates, root)) = gates(resource) else {
         return Vec::new();
     };
     let found = gates.forbidden(root, object, live).into_iter();

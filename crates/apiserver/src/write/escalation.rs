@@ -8,31 +8,33 @@ use json::Value;
 use meta::Status;
 
 use crate::catalog::object;
-use crate::write::Write;
+use crate::handler::context::RequestContext;
+use crate::state::Api;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 pub(crate) async fn check(
-    write: &Write<'_>,
+    api: &Api,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     if let Some(live) = live {
-        let errors = claims::check(write, object, live).await;
+        let errors = claims::check(api, ask, object, live).await;
         if !errors.is_empty() {
             let name = object::name(object);
             return Err(Status::invalid(&resource.group_kind(), name, &errors));
         }
     }
-    if resource.group != *GROUP || rbac::escalation_allowed(write.ask.user) {
+    if resource.group != *GROUP || rbac::escalation_allowed(ask.user) {
         return Ok(());
     }
     if live.is_some_and(|live| only_ownership_differs(object, live)) {
         return Ok(());
     }
-    let (api, user) = (write.api, write.ask.user);
-    let namespace = &*write.ask.info.namespace;
+    let user = ask.user;
+    let namespace = &*ask.info.namespace;
     let name = object::name(object);
     let refusal = match &*resource.plural {
         plural @ ("roles" | "clusterroles") => {

@@ -11,18 +11,26 @@ use meta::gvk::api_version;
 use meta::status::Cause;
 use schema::Schema;
 
-use crate::catalog::Resource;
 use crate::catalog::convert;
+use crate::catalog::{Resource, ServedCatalog};
 use crate::runtime::clock;
-use crate::write::Write;
 use crate::write::strategy;
 
+/// Who changes an object of a resource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldManager<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) resource: &'a Resource,
+    pub(crate) subresource: &'a str,
+    pub(crate) catalog: &'a ServedCatalog,
+}
+
 /// Tracks what a create, update or patch changed.
-pub(crate) fn update(write: &Write<'_>, live: Option<&Value>, new: &mut Value) {
-    let versions = Served::new(write);
-    let context = context(write, &versions, live);
+pub(crate) fn update(manager: FieldManager<'_>, live: Option<&Value>, new: &mut Value) {
+    let versions = Served::new(manager);
+    let context = context(manager, &versions, live);
     // A write never fails for want of tracking.
-    let _ = merge::update(&context, new, &write.options.field_manager, &clock::now());
+    let _ = merge::update(&context, new, manager.name, &clock::now());
 }
 
 pub(crate) fn fields(object: &Value) -> Option<&Value> {
@@ -36,15 +44,14 @@ pub(crate) fn check(object: &Value) -> Result<(), String> {
 
 /// The live object with the patch applied.
 pub(crate) fn apply(
-    write: &Write<'_>,
+    manager: FieldManager<'_>,
     live: Option<&Value>,
     patch: &Value,
     force: bool,
 ) -> Result<Value, Status> {
-    let versions = Served::new(write);
-    let context = context(write, &versions, live);
-    let manager = &write.options.field_manager;
-    merge::apply(&context, patch, manager, force, &clock::now()).map_err(refused)
+    let versions = Served::new(manager);
+    let context = context(manager, &versions, live);
+    merge::apply(&context, patch, manager.name, force, &clock::now()).map_err(refused)
 }
 
 pub(crate) fn refused(error: merge::Error) -> Status {
@@ -67,16 +74,16 @@ pub(crate) fn refused(error: merge::Error) -> Status {
 }
 
 fn context<'a>(
-    write: &'a Write<'_>,
+    manager: FieldManager<'a>,
     versions: &'a Served<'a>,
     live: Option<&'a Value>,
 ) -> Context<'a> {
     Context {
         schema: versions.own(),
         api_version: &versions.api_version,
-        kind: &write.ask.resource.kind,
-        subresource: &write.ask.info.subresource,
-        custom: write.ask.resource.custom.is_some(),
+        kind: &manager.resource.kind,
+        subresource: manager.subresource,
+        custom: manager.resource.custom.is_some(),
         versions,
         live,
     }
@@ -93,9 +100,9 @@ struct Served<'a> {
 }
 
 impl<'a> Served<'a> {
-    fn new(write: &'a Write<'_>) -> Self {
-        let resource = &*write.ask.resource;
-        let catalog = write.api.catalog().load();
+    fn new(manager: FieldManager<'a>) -> Self {
+        let resource = manager.resource;
+        let catalog = manager.catalog.load();
         let versions = catalog
             .group(&resource.group)
             .map_or(&[][..], |it| &it.versions);
@@ -108,7 +115,7 @@ impl<'a> Served<'a> {
             api_version: resource.api_version(),
             others: others.map(|it| (it.api_version(), it.clone())).collect(),
             unserved: OnceCell::new(),
-            reset: strategy::reset_fields(resource, &write.ask.info.subresource),
+            reset: strategy::reset_fields(resource, manager.subresource),
         }
     }
 

@@ -6,14 +6,15 @@ use meta::options::{CreateOptions, PatchOptions, Query};
 
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
-use crate::write::{Options, patch};
+use crate::write::Options;
+use crate::write::patch::kind::Kind;
 
 /// What the query of a write says, checked.
 pub(crate) fn from_query(ask: &RequestContext<'_>, kind: &'static str) -> Result<Options, Status> {
     let query = Query(ask.query.pairs());
     let (dry_run, manager) = match kind {
         "PatchOptions" => {
-            let apply = patch::Kind::of(ask)? == patch::Kind::Apply;
+            let apply = Kind::of(ask)? == Kind::Apply;
             let options = PatchOptions::from_query(&query, apply)?;
             (options.dry_run, options.field_manager)
         }

@@ -1,12 +1,12 @@
 //! PATCH in its four forms.
 
 mod document;
+pub(crate) mod kind;
 mod shape;
 
 use std::sync::Arc;
 
 use http::Response;
-use http::header::CONTENT_TYPE;
 use json::Value;
 use meta::Status;
 use telemetry::trace;
@@ -14,7 +14,6 @@ use telemetry::trace;
 use crate::catalog::object;
 use crate::handler::context::RequestContext;
 use crate::handler::decode::{self, Expected, Validation};
-use crate::handler::respond;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
@@ -24,39 +23,7 @@ use crate::write::options;
 use crate::write::verbs;
 use crate::write::{Change, Changed, Write};
 pub(crate) use document::Document;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Json,
-    Merge,
-    Strategic,
-    Apply,
-}
-
-impl Kind {
-    pub(crate) fn of(ask: &RequestContext<'_>) -> Result<Self, Status> {
-        let header = respond::text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
-        let media = header.split(';').next().unwrap_or_default().trim();
-        let custom = ask.resource.custom.is_some();
-        match media {
-            "application/json-patch+json" => Ok(Self::Json),
-            "application/merge-patch+json" => Ok(Self::Merge),
-            "application/strategic-merge-patch+json" if !custom => Ok(Self::Strategic),
-            "application/apply-patch+yaml" => Ok(Self::Apply),
-            _ if custom => Err(Status::unsupported_media_type(&[
-                "application/json-patch+json",
-                "application/merge-patch+json",
-                "application/apply-patch+yaml",
-            ])),
-            _ => {
-                let reason = meta::status::Reason::UnsupportedMediaType;
-                let mut status = Status::failure(415, reason, "415: Unsupported Media Type");
-                status.details = Some(Box::default());
-                Err(status)
-            }
-        }
-    }
-}
+use kind::Kind;
 
 pub(crate) async fn patch(
     api: &Arc<Api>,
@@ -131,7 +98,8 @@ impl Change for Patch<'_> {
             // Before the merge: nobody comes to own a field that is dropped.
             let mut applied = self.body.value.clone();
             disabled::drop_sent(self.ask, &mut applied, live)?;
-            let mut object = managed::apply(self.write, live, &applied, self.force)?;
+            let manager = self.write.field_manager();
+            let mut object = managed::apply(manager, live, &applied, self.force)?;
             object::check_name(&object, &self.ask.info.name)?;
             if live.is_none() {
                 self.check_new(&object)?;

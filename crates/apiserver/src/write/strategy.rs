@@ -1,6 +1,8 @@
 //! Strategies of kinds: preparation and validation, by the crate `resources` for built-in kinds and by their definition for
 //! custom ones.
 
+use std::time::Instant;
+
 use auth::pki::CertificateRequest;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,22 +15,26 @@ use resources::{prepare, validate};
 use schema::Schema;
 use schema::structural::{Budget, Outcome, rules_of};
 
-use crate::catalog::Resource;
 use crate::catalog::object;
 use crate::catalog::structural;
+use crate::catalog::{Resource, ServedCatalog};
+use crate::handler::context::RequestContext;
+use crate::observe::metrics::Cel;
 use crate::runtime::clock;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
-use crate::write::Write;
 use crate::write::definition;
 use crate::write::disabled;
 use crate::write::unenforced;
 
-/// A stored object, to be compared with what takes its place.
+/// A stored object, to be compared with what takes its place. What defaults add is no use of a field that is off.
 pub(crate) fn complete(resource: &Resource, live: &mut Value) {
-    if resource.custom.is_none() {
-        prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    if resource.custom.is_some() {
+        return;
     }
+    let stored = resource.gates.is_some().then(|| live.clone());
+    prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    disabled::drop_added(resource, live, stored.as_ref());
 }
 
 /// A kind that is about to go takes no new objects.
@@ -45,22 +51,26 @@ fn has_status(resource: &Resource) -> bool {
 }
 
 /// What is set and taken away before a new object is looked at; with warnings for its author.
-pub(crate) fn prepare_create(write: &Write<'_>, object: &mut Value) -> Vec<String> {
-    let resource = &write.ask.resource;
+pub(crate) fn prepare_create(
+    ask: &RequestContext<'_>,
+    catalog: &ServedCatalog,
+    object: &mut Value,
+) -> Vec<String> {
+    let resource = &ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(write);
-    let context = context(write, &extra, &now, &uid);
+    let extra = extra(ask);
+    let context = context(ask, &extra, &now, &uid);
     // Said even if the object is then refused.
     let early = prepare::warnings::before_create(group, kind, object);
-    write.ask.warnings.add(early);
+    ask.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
-        definition::accept(write.api, object);
+        definition::accept(&catalog.load(), object);
     }
     let mut warnings = prepare::warnings::on_create(group, kind, object);
     warnings.extend(unpaired(group, kind, object));
@@ -76,20 +86,25 @@ fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
     checked.err().map(|error| error.to_string())
 }
 
-pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value) -> Vec<String> {
-    let resource = &write.ask.resource;
+pub(crate) fn prepare_update(
+    ask: &RequestContext<'_>,
+    catalog: &ServedCatalog,
+    object: &mut Value,
+    live: &Value,
+) -> Vec<String> {
+    let resource = &ask.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    let subresource = subresource(write);
+    let subresource = subresource(ask);
     if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(write);
-    let context = context(write, &extra, &now, &uid);
+    let extra = extra(ask);
+    let context = context(ask, &extra, &now, &uid);
     prepare::update(group, kind, subresource, object, live, &context);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && subresource.is_empty() {
-        definition::accept(write.api, object);
+        definition::accept(&catalog.load(), object);
     }
     if !subresource.is_empty() {
         return Vec::new();
@@ -101,27 +116,27 @@ pub(crate) fn prepare_update(write: &Write<'_>, object: &mut Value, live: &Value
 }
 
 /// A scale is written through its object, of which it is no part; so is a pod's binding.
-fn subresource<'a>(write: &'a Write<'_>) -> &'a str {
-    match &*write.ask.info.subresource {
+fn subresource<'a>(ask: &'a RequestContext<'_>) -> &'a str {
+    match &*ask.info.subresource {
         "scale" => "",
         other => other,
     }
 }
 
-fn extra(write: &Write<'_>) -> Vec<(String, Vec<String>)> {
-    let extra = write.ask.user.extra.iter();
+fn extra(ask: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
+    let extra = ask.user.extra.iter();
     extra
         .map(|(key, values)| (key.clone(), values.clone()))
         .collect()
 }
 
 fn context<'a>(
-    write: &'a Write<'_>,
+    ask: &'a RequestContext<'_>,
     extra: &'a [(String, Vec<String>)],
     now: &'a str,
     uid: &'a str,
 ) -> prepare::Context<'a> {
-    let user = write.ask.user;
+    let user = ask.user;
     prepare::Context {
         user: Some(prepare::User {
             name: &user.name,
@@ -137,77 +152,89 @@ fn context<'a>(
 /// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
 /// that take more, and to compile rules, the request leaves the worker thread.
 pub(crate) async fn rules(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
+    metrics: &Cel,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<Option<Outcome>, Status> {
-    let custom = write.ask.resource.custom.as_ref();
+    let custom = ask.resource.custom.as_ref();
     let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
     let rules = place.and_then(|it| Some((it, rules_of(it)?)));
     let Some((place, rules)) = rules else {
         return Ok(None);
     };
+    let evaluate = |budget| {
+        let begun = Instant::now();
+        let outcome = rules.evaluate(place, object, live, budget);
+        metrics.evaluation.observe(begun.elapsed());
+        outcome
+    };
     if rules.is_compiled() {
-        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
+        let outcome = evaluate(Budget::SMALL);
         if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
             return Ok(outcome);
         }
     }
-    write.ask.heavy(HEAVY).await?;
-    Ok(rules.evaluate(place, object, live, Budget::default()))
+    ask.heavy(HEAVY).await?;
+    if !rules.is_compiled() {
+        let begun = Instant::now();
+        rules.get();
+        metrics.compilation.observe(begun.elapsed());
+    }
+    Ok(evaluate(Budget::default()))
 }
 
 pub(crate) fn validate_create(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     let mut errors = if let Some(custom) = &resource.custom {
         structural::validate(resource, custom, object, None)
     } else {
         let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-        validate::create_with(group, version, kind, object, options(write))
+        validate::create_with(group, version, kind, object, options(resource))
     };
     if let Some(rules) = rules {
         rules.add_to(&mut errors);
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
-    errors.extend(disabled::validate(write, object, None));
+    errors.extend(disabled::validate(resource, object, None));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
-    definitions(write, object, None, &mut errors);
+    definitions(ask, object, None, &mut errors);
     refuse(resource, object, &errors)?;
     let custom = resource.custom.as_ref();
     Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-    let mut errors = match (&resource.custom, subresource(write)) {
+    let mut errors = match (&resource.custom, subresource(ask)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
-        (None, "") => validate::update_with(group, version, kind, object, live, options(write)),
+        (None, "") => validate::update_with(group, version, kind, object, live, options(resource)),
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
     if let Some(rules) = rules {
         // A refusal has them as well.
-        write.ask.warnings.add(rules.add_to(&mut errors));
+        ask.warnings.add(rules.add_to(&mut errors));
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
-    errors.extend(disabled::validate(write, object, Some(live)));
+    errors.extend(disabled::validate(resource, object, Some(live)));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
-    definitions(write, object, Some(live), &mut errors);
+    definitions(ask, object, Some(live), &mut errors);
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
         errors.extend(definition::validate_bundle(object, live));
     }
@@ -219,10 +246,10 @@ pub(crate) fn validate_update(
 }
 
 /// What feature gates allow beyond the default.
-fn options(write: &Write<'_>) -> validate::Options {
-    let features = &write.api.settings().features;
+fn options(resource: &Resource) -> validate::Options {
+    let is_on = |gate| resource.gates.as_ref().is_none_or(|it| it.is_on(gate));
     validate::Options {
-        stateful_set_recreate: features.enabled(features::gate!("StatefulSetRecreateStrategy")),
+        stateful_set_recreate: is_on("StatefulSetRecreateStrategy"),
     }
 }
 
@@ -255,14 +282,14 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 }
 
 fn definitions(
-    write: &Write<'_>,
+    ask: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
 ) {
-    let resource = &write.ask.resource;
+    let resource = &ask.resource;
     if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && subresource(write).is_empty()
+        && subresource(ask).is_empty()
     {
         errors.extend(schema::structural::check_definition(object, live));
     }

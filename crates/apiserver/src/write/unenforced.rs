@@ -24,10 +24,6 @@ pub struct Unenforced {
     applies: fn(&Value) -> bool,
 }
 
-const ADMISSION: &str = "admissionregistration.k8s.io";
-
-const POLICY: &str = "admission policies are stored and not evaluated by this server: requests are admitted as if this one did not exist";
-
 const fn whole(
     group: &'static str,
     resource: &'static str,
@@ -47,20 +43,6 @@ const fn whole(
 
 /// Not here: what other programs enforce with kube-apiserver, too, as network policies.
 pub const ALL: &[Unenforced] = &[
-    whole(
-        ADMISSION,
-        "mutatingadmissionpolicies",
-        "MutatingAdmissionPolicy",
-        POLICY,
-        Some("MutatingAdmissionPolicy"),
-    ),
-    whole(
-        ADMISSION,
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicyBinding",
-        POLICY,
-        Some("MutatingAdmissionPolicy"),
-    ),
     whole(
         "",
         "resourcequotas",

@@ -63,7 +63,7 @@ impl Write<'_> {
             drop(snapshot);
             self.ask.heavy(entry.value.len()).await?;
             let mut live = convert::decode(resource, &entry.value, entry.modified)?;
-            disabled::complete_stored(resource, &mut live);
+            strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
                 "initial value restored"
             } else {
@@ -121,7 +121,7 @@ impl Write<'_> {
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.is_internal {
-            managed::update(self, Some(live), &mut object);
+            managed::update(self.field_manager(), Some(live), &mut object);
         }
         let gvr = resource.gvr();
         let face = match self.view {
@@ -150,10 +150,13 @@ impl Write<'_> {
         let mut warnings = self.prepare_update(&mut object, live);
         disabled::drop_added(resource, &mut object, Some(live));
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        escalation::check(self, &object, Some(live)).await?;
+        escalation::check(self.api, self.ask, &object, Some(live)).await?;
         if !self.is_internal {
-            let rules = strategy::rules(self, &object, Some(live)).await?;
-            warnings.append(&mut strategy::validate_update(self, &object, live, rules)?);
+            let rules =
+                strategy::rules(self.ask, &self.api.metrics().cel, &object, Some(live)).await?;
+            warnings.append(&mut strategy::validate_update(
+                self.ask, &object, live, rules,
+            )?);
         }
         self.ask.warnings.add(warnings);
         if is_seen {
@@ -201,7 +204,7 @@ impl Write<'_> {
         if self.is_internal {
             return Vec::new();
         }
-        strategy::prepare_update(self, object, live)
+        strategy::prepare_update(self.ask, self.api.catalog(), object, live)
     }
 
     /// An object that names a version must name the one that is there.

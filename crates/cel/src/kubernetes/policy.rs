@@ -15,8 +15,10 @@ const VARIABLES_TYPE: &str = "kubernetes.variables";
 /// Why an expression of admission cannot be used.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum CompileError {
-    /// The expression is wrong, or its value would be of another type than is asked for.
+    /// The expression is wrong.
     Invalid(String),
+    /// Its value would be of another type than is asked for.
+    ReturnType(String),
     /// It compiles, and no program can be made of it.
     Program(String),
 }
@@ -24,7 +26,7 @@ pub enum CompileError {
 impl CompileError {
     pub fn detail(&self) -> &str {
         match self {
-            Self::Invalid(detail) | Self::Program(detail) => detail,
+            Self::Invalid(detail) | Self::ReturnType(detail) | Self::Program(detail) => detail,
         }
     }
 }
@@ -153,7 +155,7 @@ fn compile(env: &Env, text: &str, returns: &[Type]) -> Result<(Program, Type), C
         .map_err(|issues| CompileError::Invalid(format!("compilation failed: {issues}")))?;
     let of = expression.output_type();
     if !returns.iter().any(|it| it == of || *it == Type::Any) {
-        return Err(CompileError::Invalid(match returns {
+        return Err(CompileError::ReturnType(match returns {
             [one] => format!("must evaluate to {one} but got {of}"),
             all => {
                 let all: Vec<String> = all.iter().map(Type::to_string).collect();

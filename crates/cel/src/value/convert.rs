@@ -6,9 +6,41 @@ use super::{Map, Value};
 use crate::error::Error;
 use crate::schema::formats::encode_base64;
 
+/// How much may become of a value. Parts of a value can be shared, and each use of them counts.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonLimits {
+    /// Values, and bytes of texts.
+    pub size: usize,
+    /// Lists and objects within one another.
+    pub depth: usize,
+}
+
 impl Value<'_> {
     /// The value as JSON, as Go would write it. Types, optionals and values of libraries have no JSON.
     pub fn to_json(&self) -> Result<json::Value, Error> {
+        self.to_json_within(JsonLimits {
+            size: usize::MAX,
+            depth: usize::MAX,
+        })
+    }
+
+    /// As [`Self::to_json`], if it is not larger.
+    pub fn to_json_within(&self, limits: JsonLimits) -> Result<json::Value, Error> {
+        let mut left = limits.size;
+        self.json(&mut left, limits.depth)
+    }
+
+    fn json(&self, left: &mut usize, depth: usize) -> Result<json::Value, Error> {
+        let size = match self {
+            Self::String(it) => it.len(),
+            Self::Bytes(it) => it.len(),
+            _ => 0,
+        };
+        let too_large = || Error::new("the value is too large or nested too deep");
+        *left = left
+            .checked_sub(size.saturating_add(1))
+            .ok_or_else(too_large)?;
+        let below = || depth.checked_sub(1).ok_or_else(too_large);
         Ok(match self {
             Self::Null => json::Value::Null,
             Self::Bool(it) => json::Value::Bool(*it),
@@ -23,12 +55,18 @@ impl Value<'_> {
             Self::Bytes(it) => json::Value::from(encode_base64(it)),
             Self::Timestamp(it) => json::Value::from(it.to_rfc3339()),
             Self::List(list) => {
+                let depth = below()?;
                 let items: Result<Vec<json::Value>, Error> =
-                    list.iter().map(|it| it?.to_json()).collect();
+                    list.iter().map(|it| it?.json(left, depth)).collect();
                 json::Value::Array(items?)
             }
-            Self::Map(Map::Json(object, None)) => json::Value::Object((*object).clone()),
+            Self::Map(Map::Json(object, None)) => {
+                // Data is shared, not copied; it counts each time.
+                count_object(object, left).ok_or_else(too_large)?;
+                json::Value::Object((*object).clone())
+            }
             Self::Map(map) => {
+                let depth = below()?;
                 let mut object = Object::new();
                 for (key, value) in map.pairs() {
                     let Self::String(key) = &key else {
@@ -37,18 +75,22 @@ impl Value<'_> {
                             key.type_name()
                         )));
                     };
-                    object.insert(&**key, value?.to_json()?);
+                    object.insert(&**key, value?.json(left, depth)?);
                 }
                 json::Value::Object(object)
             }
             Self::Struct(it) => {
+                let depth = below()?;
                 let mut object = Object::new();
                 for (name, value) in &it.fields {
-                    object.insert(&**name, value.to_json()?);
+                    object.insert(&**name, value.json(left, depth)?);
                 }
                 json::Value::Object(object)
             }
-            Self::Unknown(it) => (*it).clone(),
+            Self::Unknown(it) => {
+                count(it, left).ok_or_else(too_large)?;
+                (*it).clone()
+            }
             other => {
                 return Err(Error::new(format!(
                     "a value of type {} has no JSON",
@@ -57,4 +99,27 @@ impl Value<'_> {
             }
         })
     }
+}
+
+fn count(value: &json::Value, left: &mut usize) -> Option<()> {
+    *left = left.checked_sub(1)?;
+    match value {
+        json::Value::String(it) => *left = left.checked_sub(it.len())?,
+        json::Value::Array(all) => {
+            for it in all {
+                count(it, left)?;
+            }
+        }
+        json::Value::Object(it) => count_object(it, left)?,
+        _ => {}
+    }
+    Some(())
+}
+
+fn count_object(object: &Object, left: &mut usize) -> Option<()> {
+    for (key, value) in object.iter() {
+        *left = left.checked_sub(key.len())?;
+        count(value, left)?;
+    }
+    Some(())
 }

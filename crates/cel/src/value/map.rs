@@ -163,7 +163,7 @@ impl<'a> Map<'a> {
     }
 
     /// Keys and values, in order.
-    pub(crate) fn pairs(&self) -> Vec<(Value<'a>, Result<Value<'a>, Error>)> {
+    pub fn pairs(&self) -> Vec<(Value<'a>, Result<Value<'a>, Error>)> {
         self.keys()
             .into_iter()
             .filter_map(|key| {

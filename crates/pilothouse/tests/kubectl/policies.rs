@@ -107,3 +107,50 @@ async fn policies_are_type_checked() {
         ],
     );
 }
+
+const MUTATION: &str = "apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: sidecar}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: IfNeeded
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}
+  matchConditions:
+  - name: none-yet
+    expression: '!object.spec.template.spec.?initContainers.orValue([]).exists(it, it.name == \"mesh\")'
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >
+        Object{
+          metadata: Object.metadata{annotations: {\"mesh\": \"on\"}},
+          spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
+            initContainers: [Object.spec.template.spec.initContainers{
+              name: \"mesh\", image: \"mesh:1\", restartPolicy: \"Always\"
+            }]
+          }}}
+        }
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: sidecar}
+spec: {policyName: sidecar}
+";
+
+#[testkit::requires(kubectl)]
+#[tokio::test]
+async fn policies_change_objects() {
+    let server = Server::start().await;
+    server.apply(MUTATION);
+    server.apply(&web("nginx", 1));
+    let show = "get deployment web -o jsonpath={.metadata.annotations.mesh}:{.spec.template.spec.initContainers[*].name}:{.spec.template.spec.containers[*].name}";
+    assert_eq!(server.ok(show), "on:mesh:web");
+    server.apply(&web("nginx", 2));
+    assert_eq!(server.ok(show), "on:mesh:web");
+    server.ok("delete mutatingadmissionpolicybinding sidecar");
+    server.ok("delete deployment web");
+    server.apply(&web("nginx", 1));
+    assert_eq!(server.ok(show), "::web");
+}

@@ -6,6 +6,11 @@ use json::Value;
 
 use crate::parse::Family;
 
+/// Of histograms for which Kubernetes names none.
+const PROMETHEUS_BUCKETS: [f64; 11] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
 pub(crate) struct Upstream(BTreeMap<String, Value>);
 
 pub(crate) fn read() -> Upstream {
@@ -68,10 +73,13 @@ impl Upstream {
         assert_eq!(*labels, texts.collect::<BTreeSet<_>>(), "{name}");
         let number = |text: &str| text.parse::<f64>().expect("a bound");
         let ours: Vec<f64> = family.buckets.iter().map(|it| number(it)).collect();
-        let theirs: Vec<f64> = list("buckets")
+        let mut theirs: Vec<f64> = list("buckets")
             .iter()
             .map(|it| number(&json::to_string(it)))
             .collect();
+        if kind == "histogram" && theirs.is_empty() {
+            theirs.extend(PROMETHEUS_BUCKETS);
+        }
         assert_eq!(ours, theirs, "{name}");
         true
     }

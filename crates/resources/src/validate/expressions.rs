@@ -142,7 +142,9 @@ impl<'a> Expressions<'a> {
 fn report(e: &mut Errors, at: &Field, shown: &str, error: Option<CompileError>) {
     match error {
         None => {}
-        Some(CompileError::Invalid(detail)) => e.invalid_value(at, shown, &detail),
+        Some(CompileError::Invalid(detail) | CompileError::ReturnType(detail)) => {
+            e.invalid_value(at, shown, &detail);
+        }
         Some(CompileError::Program(detail)) => e.push_with(|| Error::internal(at.path, detail)),
     }
 }

@@ -53,6 +53,26 @@ impl<'a> SchemaOptions<'a> {
     pub(super) fn environments(&self) -> Environments<'a> {
         Environments::for_write(self.minor, self.known)
     }
+
+    /// Without what a stored definition breaks.
+    fn as_lax_as(self, old: &Value) -> Self {
+        let path = Path::root();
+        let schemas = || versions(old).iter().filter_map(schema);
+        let breaks = |relax: &dyn Fn(&mut Self)| {
+            let (strict, mut lax) = (Self::default(), Self::default());
+            relax(&mut lax);
+            let wrong = |options: &Self, it: &Value| check_rules(&path, it, options, None).found();
+            schemas().any(|it| wrong(&strict, it) != wrong(&lax, it))
+        };
+        let count = |it: &Value, pruned| check_defaults(&path, it, pruned).len();
+        Self {
+            valid_types: !breaks(&|it| it.valid_types = false),
+            atomic_sets: !breaks(&|it| it.atomic_sets = false),
+            map_keys: !breaks(&|it| it.map_keys = false),
+            pruned_defaults: !schemas().any(|it| count(it, true) != count(it, false)),
+            ..self
+        }
+    }
 }
 
 /// What is wrong with a schema, which is at the path `openAPIV3Schema`.
@@ -77,19 +97,34 @@ pub fn check_schema(path: &Path<'_>, schema: &Value, options: &SchemaOptions<'_>
     errors.into_vec()
 }
 
-/// What is wrong with the schemas and selectable fields of a definition, and of the one that is stored.
+/// What is wrong with the schemas and selectable fields of a definition that takes the place of the old one. What was
+/// wrong with that, and is not by the rules of its time, may stay so.
 pub fn check_definition(definition: &Value, old: Option<&Value>) -> Vec<Error> {
-    let versions = versions(definition);
     let mut known = KnownExpressions::default();
-    for version in old.into_iter().flat_map(self::versions) {
+    for version in old.into_iter().flat_map(versions) {
         if let Some(schema) = schema(version) {
             known.add(schema);
         }
     }
-    let options = SchemaOptions {
+    let strict = SchemaOptions {
         known: Some(&known),
         ..SchemaOptions::default()
     };
+    let errors = check_versions(definition, old, strict);
+    match old {
+        Some(old) if !errors.is_empty() => {
+            check_versions(definition, Some(old), strict.as_lax_as(old))
+        }
+        _ => errors,
+    }
+}
+
+fn check_versions(
+    definition: &Value,
+    old: Option<&Value>,
+    options: SchemaOptions<'_>,
+) -> Vec<Error> {
+    let versions = versions(definition);
     // What all versions have alike is in upstream's internal type a part of the whole.
     let same_schema = is_same(versions, &["schema"]);
     let same_fields = is_same(versions, &["selectableFields"]);

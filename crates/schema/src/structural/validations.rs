@@ -152,7 +152,13 @@ impl Validator {
     pub fn new(schema: &Value, is_resource_root: bool) -> Option<Self> {
         let typed = Arc::new(cel::Schema::from_json(schema, is_resource_root));
         let env = kubernetes::environment(MINOR, kubernetes::Mode::Stored);
-        build(schema, schema, &typed, &Environments::stored(env))
+        let node = Node {
+            schema,
+            typed: &typed,
+            values: &typed,
+            is_root: is_resource_root,
+        };
+        build(schema, node, &Environments::stored(env))
     }
 
     /// The rules of a property and below it.
@@ -175,44 +181,59 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&Text, &Value)> {
     found.into_iter().flat_map(Object::iter)
 }
 
-/// The rules of `rules`, which is `node` itself or a clause of it, on data that `node` describes.
-fn build(
-    rules: &Value,
-    node: &Value,
-    typed: &Arc<cel::Schema>,
-    environments: &Environments<'_>,
-) -> Option<Validator> {
-    let child = |rules: Option<&Value>, node: Option<&Value>, typed: Option<&Arc<cel::Schema>>| {
-        // What expressions do not see has no rules.
-        let typed = typed.filter(|it| it.min_serialized_size().is_some())?;
-        build(rules?, node?, typed, environments)
+/// A schema, and what expressions see of its data.
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    schema: &'a Value,
+    /// What expressions are compiled with.
+    typed: &'a Arc<cel::Schema>,
+    /// What values are read by.
+    values: &'a Arc<cel::Schema>,
+    /// It has apiVersion, kind and metadata.
+    is_root: bool,
+}
+
+/// The rules of `rules`, which is the schema of `node` itself or a clause of it.
+fn build(rules: &Value, node: Node<'_>, environments: &Environments<'_>) -> Option<Validator> {
+    let Node { typed, values, .. } = node;
+    let boxed = |key: &str, typed, values| {
+        let (rules, schema) = (below(rules, key)?, below(node.schema, key)?);
+        child(rules, schema, typed, values, environments).map(Box::new)
     };
-    let boxed = |key: &str, typed| child(below(rules, key), below(node, key), typed).map(Box::new);
     let mut named: Vec<(Text, Validator)> = properties(rules)
         .filter_map(|(name, it)| {
-            let found = child(
-                Some(it),
-                node.at(&["properties", name]),
-                typed.property(name),
-            );
-            Some((name.clone(), found?))
+            let schema = node.schema.at(&["properties", name])?;
+            let own;
+            let values = if node.is_root && *name == "metadata" {
+                // Rules see all metadata by its type, and the values that were declared.
+                own = Arc::new(cel::Schema::from_json(schema, false));
+                Some(&own)
+            } else {
+                values.property(name)
+            };
+            let found = child(it, schema, typed.property(name), values, environments)?;
+            Some((name.clone(), found))
         })
         .collect();
     named.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let all_of = rules.get("allOf").and_then(Value::as_array);
     let all_of = all_of.into_iter().flatten();
     let this = Validator {
-        schema: typed.clone(),
-        kind: node.str_at(&["type"]).unwrap_or_default().into(),
-        rules: Rule::compile_all(rules, node, typed, environments),
+        schema: values.clone(),
+        kind: node.schema.str_at(&["type"]).unwrap_or_default().into(),
+        rules: Rule::compile_all(rules, node.schema, typed, environments),
         all_of: all_of
-            .filter_map(|it| build(it, node, typed, environments))
+            .filter_map(|it| build(it, node, environments))
             .collect(),
         properties: named,
-        additional: boxed("additionalProperties", typed.additional()),
-        items: boxed("items", typed.items()),
-        list_keys: list_keys(node),
-        is_correlatable: is_correlatable(node),
+        additional: boxed(
+            "additionalProperties",
+            typed.additional(),
+            values.additional(),
+        ),
+        items: boxed("items", typed.items(), values.items()),
+        list_keys: list_keys(node.schema),
+        is_correlatable: is_correlatable(node.schema),
     };
     let is_needed = !this.rules.is_empty()
         || !this.all_of.is_empty()
@@ -220,6 +241,24 @@ fn build(
         || this.additional.is_some()
         || this.items.is_some();
     is_needed.then_some(this)
+}
+
+/// The rules of a schema within another. What expressions do not see has none.
+fn child(
+    rules: &Value,
+    schema: &Value,
+    typed: Option<&Arc<cel::Schema>>,
+    values: Option<&Arc<cel::Schema>>,
+    environments: &Environments<'_>,
+) -> Option<Validator> {
+    let typed = typed.filter(|it| it.min_serialized_size().is_some())?;
+    let node = Node {
+        schema,
+        typed,
+        values: values.unwrap_or(typed),
+        is_root: is_embedded(schema),
+    };
+    build(rules, node, environments)
 }
 
 fn list_keys(schema: &Value) -> Option<Vec<Text>> {

@@ -5,19 +5,22 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cel::kubernetes::PER_CALL_LIMIT;
-use cel::{Error, Lazy, LazyObject, Limits, Value};
+use cel::{Error, Lazy, LazyObject, Limits, Program, Value};
 
 use super::{Bindings, Variable};
 
 /// How deep variables that read one another may be nested together: as deep as one expression may be. Each level takes
 /// room on the stack.
 const MAX_DEPTH: usize = 250;
+/// How deep a value of a variable may be nested: whatever walks or drops it takes room on the stack, too.
+const MAX_LEVEL: usize = 500;
 /// What a variable takes beyond its expression, in levels.
 const OWN_DEPTH: usize = 2;
 
 pub(super) struct Variables<'d> {
     all: &'d [Variable],
-    values: Vec<OnceLock<Result<Value<'d>, Error>>>,
+    /// With a bound of how deep they are nested.
+    values: Vec<OnceLock<(Result<Value<'d>, Error>, usize)>>,
     bindings: &'d Bindings<'d>,
     is_late: &'d (dyn Fn() -> bool + Sync + 'd),
     /// These variables themselves: variables read variables.
@@ -25,6 +28,8 @@ pub(super) struct Variables<'d> {
     /// What variables have cost since it was last asked for.
     cost: AtomicU64,
     depth: AtomicUsize,
+    /// The deepest value that was read since the evaluation of a variable began.
+    level: AtomicUsize,
 }
 
 impl fmt::Debug for Variables<'_> {
@@ -49,6 +54,7 @@ impl<'d> Variables<'d> {
             this: OnceLock::new(),
             cost: AtomicU64::new(0),
             depth: AtomicUsize::new(0),
+            level: AtomicUsize::new(0),
         }
     }
 
@@ -68,7 +74,19 @@ impl<'d> Variables<'d> {
         self.cost.swap(0, Ordering::Relaxed)
     }
 
-    fn evaluate(&self, variable: &'d Variable) -> Result<Value<'d>, Error> {
+    /// The value, and a bound of how deep it is nested.
+    fn evaluate(&self, variable: &'d Variable) -> (Result<Value<'d>, Error>, usize) {
+        let outer = self.level.swap(0, Ordering::Relaxed);
+        let value = self.value(variable);
+        let height = variable.program.as_ref().map_or(0, Program::height);
+        let level = height + self.level.swap(outer, Ordering::Relaxed);
+        if level > MAX_LEVEL {
+            return (Err(too_deep(&variable.name)), 0);
+        }
+        (value, level)
+    }
+
+    fn value(&self, variable: &'d Variable) -> Result<Value<'d>, Error> {
         let name = meta::go::quote(&variable.name);
         let program = variable.program.as_ref().map_err(|error| {
             Error::new(format!(
@@ -78,9 +96,7 @@ impl<'d> Variables<'d> {
         let height = program.height() + OWN_DEPTH;
         if self.depth.fetch_add(height, Ordering::Relaxed) + height > MAX_DEPTH {
             self.depth.fetch_sub(height, Ordering::Relaxed);
-            return Err(Error::new(format!(
-                "composited variable {name} fails to evaluate: variables that depend on one another are nested too deep"
-            )));
+            return Err(too_deep(&variable.name));
         }
         let limits = Limits {
             cost: PER_CALL_LIMIT,
@@ -97,15 +113,26 @@ impl<'d> Variables<'d> {
     }
 }
 
+fn too_deep(name: &str) -> Error {
+    let name = meta::go::quote(name);
+    Error::new(format!(
+        "composited variable {name} fails to evaluate: variables that depend on one another are nested too deep"
+    ))
+}
+
 impl Lazy for Variables<'_> {
     fn field<'s>(&'s self, name: &str) -> Option<Result<Value<'s>, Error>> {
         // Of those of the same name, the last counts.
         let at = self.all.iter().rposition(|it| it.name == name)?;
-        if let Some(value) = self.values[at].get() {
-            return Some(value.clone());
-        }
-        // Not while it is being set: it may read itself.
-        let value = self.evaluate(&self.all[at]);
-        Some(self.values[at].get_or_init(|| value).clone())
+        let cell = &self.values[at];
+        let (value, level) = if let Some(known) = cell.get() {
+            known
+        } else {
+            // Not while it is being set: it may read itself.
+            let value = self.evaluate(&self.all[at]);
+            cell.get_or_init(|| value)
+        };
+        self.level.fetch_max(*level, Ordering::Relaxed);
+        Some(value.clone())
     }
 }

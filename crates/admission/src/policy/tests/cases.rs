@@ -28,7 +28,11 @@ fn cases(file: &str) -> Vec<Value> {
 }
 
 /// Runs all cases of a file. Those that are known to differ must differ, and no others.
-fn run(file: &str, known: &[(&str, &str)], check: impl Fn(&Value) -> Result<(), String>) {
+pub(super) fn run(
+    file: &str,
+    known: &[(&str, &str)],
+    check: impl Fn(&Value) -> Result<(), String>,
+) {
     let all = cases(file);
     let mut failures = Vec::new();
     let mut differing = Vec::new();

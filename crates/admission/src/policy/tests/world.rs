@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use auth::{Answer, Attributes, Authorizer};
 use json::Value;
+use merge::typed::Type;
 use meta::Status;
 use meta::gvk::{GroupVersionKind, GroupVersionResource};
 
-use crate::{BoxFuture, Kinds, Lookup};
+use crate::{ApplyError, BoxFuture, Kinds, Lookup};
 
 /// Objects by group, resource and namespace, and how often one of them changed.
 #[derive(Debug, Default)]
@@ -134,8 +135,25 @@ impl Kinds for World {
         Box::pin(std::future::ready(Ok(object)))
     }
 
-    fn read(&self, object: Value, _: &GroupVersionKind) -> Result<Value, Status> {
-        Ok(object)
+    fn apply_configuration(
+        &self,
+        object: Value,
+        patch: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<Value, ApplyError> {
+        let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
+        let schema = schema.ok_or(ApplyError::UnknownKind)?;
+        let applied = Type::of(schema.place()).apply_configuration(object, patch);
+        applied.map_err(|error| ApplyError::Failed(error.to_string()))
+    }
+
+    fn unknown_fields(&self, object: &Value, kind: &GroupVersionKind) -> Vec<String> {
+        let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
+        schema.map_or_else(Vec::new, |it| schema::unknown(it.place(), object))
+    }
+
+    fn read(&self, object: Value, kind: &GroupVersionKind) -> Result<Value, Status> {
+        Ok(written(object, kind))
     }
 }
 

@@ -9,10 +9,11 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use json::{Object, Value, json};
 
+use super::dialect::{Dialect, is_custom};
 use super::form::Form;
 use super::parts::{Encoding, Parts, is_same};
 use super::types::Types;
-use super::{Dialect, gnostic, is_custom, roots, v3};
+use super::{gnostic, roots, v3};
 use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource, ServedCatalog};
 use crate::runtime::clock;

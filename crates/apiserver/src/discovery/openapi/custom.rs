@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use json::{Object, Value, json};
 
-use super::Dialect;
+use super::dialect::Dialect;
 use super::paths::META;
 use super::types::name_of;
 use crate::catalog::Resource;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use json::{Object, Text, Value, json};
 use schema::{Format, MapType, Node, Shape};
 
-use super::Dialect;
+use super::dialect::Dialect;
 use super::types::list_type;
 
 /// Writes the schema of a type that writes itself. False if it is another.

@@ -5,7 +5,7 @@ mod v3;
 
 use json::{Number, Object, Value};
 
-use super::Dialect;
+use super::dialect::Dialect;
 
 pub(super) fn encode(dialect: Dialect, document: &Value) -> Vec<u8> {
     let mut out = Vec::new();

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use json::Value;
 
+use super::dialect::{Dialect, is_custom};
+use super::gnostic;
 use super::types::Types;
 use super::v2::{self, Contribution};
-use super::{Dialect, gnostic, is_custom};
 use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource};
 use crate::transport::gzip::{Packed, Packer, Piece};

@@ -147,7 +147,7 @@ fn parts_make_the_same_document_and_are_made_once() {
         let packed = parts.document(catalog, Encoding::Json);
         assert!(packed.unpack() == json::to_vec(&whole), "as JSON");
         let packed = parts.document(catalog, Encoding::Protobuf);
-        let want = super::gnostic::encode(super::Dialect::V2, &whole);
+        let want = super::gnostic::encode(super::dialect::Dialect::V2, &whole);
         assert!(packed.unpack() == want, "as protobuf");
         // In two encodings.
         assert_eq!(parts.made, 2 * made);
@@ -255,7 +255,7 @@ fn custom_schemas_are_published_as_upstream_does() {
             "inner": (embedded("#/components/schemas/")),
         },
     });
-    assert_eq!(publish(super::Dialect::V3), v3);
+    assert_eq!(publish(super::dialect::Dialect::V3), v3);
     let v2 = json!({
         "type": "object",
         "required": ["spec"],
@@ -268,5 +268,5 @@ fn custom_schemas_are_published_as_upstream_does() {
             "inner": (embedded("#/definitions/")),
         },
     });
-    assert_eq!(publish(super::Dialect::V2), v2);
+    assert_eq!(publish(super::dialect::Dialect::V2), v2);
 }

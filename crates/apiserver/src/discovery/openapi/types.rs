@@ -7,7 +7,7 @@ use docs::Texts;
 use json::{Object, Value, json};
 use schema::{Builtin, Field, Format, Go, GoField, ListType, MapType, Node, NodeId, Shape};
 
-use super::Dialect;
+use super::dialect::Dialect;
 use super::facts;
 use crate::catalog::Resource;
 use crate::catalog::gates::Gates;

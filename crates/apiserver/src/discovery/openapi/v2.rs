@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use json::{Object, Value, json};
 
 use super::custom;
+use super::dialect::{Dialect, is_custom};
 use super::operation::{Answer, Operation, Path};
 use super::parameters::Parameter;
+use super::roots;
 use super::types::{Scope, Types};
 use super::v3::{meaning, refers, token};
-use super::{Dialect, is_custom, roots};
 use crate::catalog::{Catalog, Resource};
 use crate::runtime::digest;
 
@@ -113,13 +114,12 @@ pub(super) fn document(catalog: &Catalog) -> Value {
         .collect();
     let (mut scope, mut definitions) = (Vec::new(), BTreeMap::new());
     for group in &catalog.groups {
-        let is_custom = |it: &&std::sync::Arc<_>| super::is_custom(it);
         let mut all = group.versions.iter().flat_map(|it| &it.resources);
-        if !group.name.is_empty() && !all.all(|it| is_custom(&it)) {
+        if !group.name.is_empty() && !all.all(|it| is_custom(it)) {
             paths.push(roots::group(&group.name));
         }
         for version in &group.versions {
-            if !version.resources.iter().all(|it| is_custom(&it)) {
+            if !version.resources.iter().all(|it| is_custom(it)) {
                 paths.push(roots::version(&group.name, &version.version));
                 scope.push((group.name.clone(), version.version.clone()));
             }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use json::{Object, Value, json};
 
 use super::custom;
+use super::dialect::Dialect;
 use super::operation::{Answer, Operation, Path};
 use super::parameters::Parameter;
+use super::roots;
 use super::types::{Scope, Types};
-use super::{Dialect, roots};
 use crate::catalog::Resource;
 
 const REF: &str = "#/components/schemas/";

@@ -3,7 +3,7 @@
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Gauge, Registry, Stability};
 
-use super::own_metric;
+use super::desc::own_metric;
 
 labels!(pub(crate) Check { name, r#type });
 labels!(pub(crate) Checked { name, status, r#type });

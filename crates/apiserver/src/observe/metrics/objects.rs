@@ -5,7 +5,7 @@ use std::sync::Arc;
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
-use super::Kind;
+use super::desc::Kind;
 use crate::catalog::Resource;
 use crate::handler::context::RequestContext;
 use crate::instruments::row::{Listing, Lists};

@@ -3,7 +3,7 @@
 use telemetry::labels;
 use telemetry::metrics::{Counter, Desc, Family, Histogram, Registry, Stability, Unit};
 
-use super::Kind;
+use super::desc::Kind;
 use crate::catalog::Resource;
 use crate::instruments::row::WatchSeries;
 

@@ -8,7 +8,7 @@ use telemetry::labels;
 use telemetry::logs::{self, Field, Limited, SERVER};
 use telemetry::metrics::{Counter, Family, Registry};
 
-use super::own_metric;
+use super::desc::own_metric;
 
 labels!(pub(crate) Reason { reason });
 

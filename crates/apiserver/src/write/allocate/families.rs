@@ -4,7 +4,7 @@ use json::{Value, json};
 use meta::Status;
 use meta::field::Error;
 
-use super::text;
+use super::extra_writes::text;
 use crate::catalog::Resource;
 use crate::catalog::object;
 

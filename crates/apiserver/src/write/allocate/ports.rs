@@ -7,7 +7,7 @@ use meta::Status;
 use meta::field;
 use store::Condition;
 
-use super::{ExtraWrites, text};
+use super::extra_writes::{ExtraWrites, text};
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
@@ -38,7 +38,7 @@ impl Bitmap {
         match known.filter(|it| it.str_at(&["range"]) == Some(&text)) {
             Some(known) => {
                 let data = STANDARD
-                    .decode(super::text(&known, &["data"]))
+                    .decode(super::extra_writes::text(&known, &["data"]))
                     .unwrap_or_default();
                 // A big-endian number whose lowest bit is the first port.
                 for (index, taken) in taken.iter_mut().enumerate() {

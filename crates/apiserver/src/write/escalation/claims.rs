@@ -7,22 +7,27 @@ use auth::{Attributes, forbidden};
 use json::Value;
 use meta::field::Error;
 
-use crate::write::Write;
+use crate::handler::context::RequestContext;
+use crate::state::Api;
 
 const GROUP: &str = "resource.k8s.io";
 const CLAIMS: &str = "resourceclaims";
 
-pub(super) async fn check(write: &Write<'_>, object: &Value, live: &Value) -> Vec<Error> {
-    let ask = write.ask;
+pub(super) async fn check(
+    api: &Api,
+    ask: &RequestContext<'_>,
+    object: &Value,
+    live: &Value,
+) -> Vec<Error> {
     if !ask.resource.is(GROUP, CLAIMS) || ask.info.subresource != "status" {
         return Vec::new();
     }
     let mut errors = Vec::new();
-    errors.extend(bind(write, object, live).await);
+    errors.extend(bind(api, ask, object, live).await);
     // Those of a claim that is given up are dropped by the server.
     if part(object, "allocation").is_some() {
         for driver in changed_drivers(object, live) {
-            errors.extend(drive(write, object, driver).await);
+            errors.extend(drive(api, ask, object, driver).await);
         }
     }
     errors
@@ -38,15 +43,15 @@ fn list<'a>(claim: &'a Value, field: &str) -> &'a [Value] {
         .map_or(&[], |it| it)
 }
 
-async fn bind(write: &Write<'_>, object: &Value, live: &Value) -> Option<Error> {
+async fn bind(api: &Api, ask: &RequestContext<'_>, object: &Value, live: &Value) -> Option<Error> {
     if part(object, "allocation") == part(live, "allocation")
         && list(object, "reservedFor") == list(live, "reservedFor")
     {
         return None;
     }
-    let verb = write.ask.info.verb.as_str();
-    let asked = attributes(write, verb).subresource("binding");
-    let refused = refused(write, asked).await?;
+    let verb = ask.info.verb.as_str();
+    let asked = attributes(ask, verb).subresource("binding");
+    let refused = refused(api, asked).await?;
     Some(Error::forbidden(
         "status.allocation",
         format!(
@@ -55,20 +60,20 @@ async fn bind(write: &Write<'_>, object: &Value, live: &Value) -> Option<Error> 
     ))
 }
 
-async fn drive(write: &Write<'_>, object: &Value, driver: &str) -> Option<Error> {
-    let verb = write.ask.info.verb.as_str();
+async fn drive(api: &Api, ask: &RequestContext<'_>, object: &Value, driver: &str) -> Option<Error> {
+    let verb = ask.info.verb.as_str();
     let mut verbs = vec![format!("arbitrary-node:{verb}")];
-    let own = write.ask.user.token_node();
+    let own = ask.user.token_node();
     if own.is_some() && own == node(object) {
         verbs.insert(0, format!("associated-node:{verb}"));
     }
     let mut first = None;
     for verb in &verbs {
-        let asked = attributes(write, verb)
+        let asked = attributes(ask, verb)
             .subresource("driver")
-            .namespace(&write.ask.info.namespace)
+            .namespace(&ask.info.namespace)
             .name(driver);
-        let refused = refused(write, asked).await?;
+        let refused = refused(api, asked).await?;
         first.get_or_insert(refused);
     }
     Some(Error::forbidden(
@@ -81,14 +86,14 @@ async fn drive(write: &Write<'_>, object: &Value, driver: &str) -> Option<Error>
     ))
 }
 
-fn attributes<'a>(write: &'a Write<'_>, verb: &'a str) -> Attributes<'a> {
-    let asked = Attributes::resource(write.ask.user, verb, GROUP, CLAIMS);
-    asked.version(&write.ask.resource.version)
+fn attributes<'a>(ask: &'a RequestContext<'_>, verb: &'a str) -> Attributes<'a> {
+    let asked = Attributes::resource(ask.user, verb, GROUP, CLAIMS);
+    asked.version(&ask.resource.version)
 }
 
 /// The words of a refusal, unless it is allowed.
-async fn refused(write: &Write<'_>, asked: Attributes<'_>) -> Option<String> {
-    let decision = write.api.authorize(asked).await;
+async fn refused(api: &Api, asked: Attributes<'_>) -> Option<String> {
+    let decision = api.authorize(asked).await;
     (!decision.allowed()).then(|| forbidden::message(&asked, &decision.reason))
 }
 

@@ -5,7 +5,8 @@ use meta::Status;
 use meta::gvk::{GroupKind, GroupResource};
 use schema::Schema;
 
-use super::{Kind, shape};
+use super::kind::Kind;
+use super::shape;
 use crate::handler::context::RequestContext;
 use crate::handler::decode::{self, Expected, Validation};
 use crate::write::managed;

@@ -4,7 +4,7 @@
 use json::Value;
 use meta::Status;
 
-use super::Kind;
+use super::kind::Kind;
 use crate::handler::decode::{self, Validation};
 
 const MAP: &str = "Go value of type map[string]interface {}";

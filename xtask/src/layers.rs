@@ -1,6 +1,7 @@
 //! Holds the map of ARCHITECTURE.md: which crate may use which, which room of a crate may use which, who alone may know
 //! what, and that each dependency is explained.
 
+mod documents;
 mod rooms;
 mod scan;
 
@@ -168,6 +169,7 @@ pub(crate) fn check() -> Outcome {
         }
     }
     rooms::check(&mut problems)?;
+    documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())
     } else {

@@ -30,7 +30,7 @@ mod cost;
 
 pub use access::{authenticate, used_tokens};
 pub use catalog::{converter, custom};
-pub use discovery::openapi::Builds;
+pub use discovery::openapi::{Builds, builtin_document};
 pub use nonresource::health;
 pub use observe::{metrics, request_log};
 pub use pipeline::local;

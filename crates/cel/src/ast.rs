@@ -119,7 +119,8 @@ impl Ast {
         }
     }
 
-    fn children(&self, id: Id, each: &mut impl FnMut(Id)) {
+    /// Calls `each` on the nodes directly below one.
+    pub(crate) fn children(&self, id: Id, each: &mut impl FnMut(Id)) {
         match self.expr(id) {
             Expr::Unspecified | Expr::Literal(_) | Expr::Ident(_) => {}
             Expr::Select { operand, .. } => each(*operand),

@@ -5,7 +5,7 @@
 mod access;
 mod folds;
 
-use crate::cost::runtime::Tracker;
+use crate::cost::runtime::{Ledger, Tracker};
 use crate::error::Error;
 use crate::functions::{self, Context};
 use crate::plan::{Call, Ix, Node, Plan};
@@ -54,23 +54,25 @@ impl std::fmt::Debug for Limits<'_> {
     }
 }
 
-pub(crate) fn evaluate<'a>(
+/// The value, what it has cost, and the ledger of that.
+pub(crate) fn evaluate<'a, L: Ledger>(
     plan: &'a Plan,
     activation: &dyn Activation<'a>,
     limits: Limits,
-) -> (Result<Value<'a>, Error>, u64) {
+    ledger: L,
+) -> (Result<Value<'a>, Error>, u64, L) {
     let mut evaluator = Evaluator {
         plan,
         activation,
         globals: vec![None; plan.globals.len()],
         locals: vec![Slot::Empty; plan.locals],
-        tracker: Tracker::new(plan.ids, limits.cost),
+        tracker: Tracker::new(plan.ids, limits.cost, ledger),
         work: Work(limits.cost.saturating_mul(4).saturating_add(1 << 20)),
         interrupt: limits.interrupt,
         iterations: 0,
     };
     let result = evaluator.eval(plan.root);
-    (result, evaluator.tracker.cost)
+    (result, evaluator.tracker.cost, evaluator.tracker.ledger)
 }
 
 type Evaluated<'a> = Result<Value<'a>, Error>;
@@ -84,18 +86,18 @@ enum Slot<'a> {
     Set(Evaluated<'a>),
 }
 
-struct Evaluator<'a, 'e> {
+struct Evaluator<'a, 'e, L> {
     plan: &'a Plan,
     activation: &'e dyn Activation<'a>,
     globals: Vec<Option<Evaluated<'a>>>,
     locals: Vec<Slot<'a>>,
-    tracker: Tracker,
+    tracker: Tracker<L>,
     work: Work,
     interrupt: Option<&'e dyn Fn() -> bool>,
     iterations: u32,
 }
 
-impl<'a> Evaluator<'a, '_> {
+impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     fn id(&self, ix: Ix) -> u32 {
         self.plan.nodes[ix as usize].id()
     }
@@ -185,7 +187,7 @@ impl<'a> Evaluator<'a, '_> {
         let result = Self::passed(result)?;
         let ids = [self.id(a), self.id(b)];
         if self.tracker.drop_all(ids.into_iter()) {
-            self.tracker.add(charge.cost(&[left, right], &result));
+            self.tracker.add(id, charge.cost(&[left, right], &result));
         }
         self.tracker.push(id)?;
         result
@@ -229,7 +231,7 @@ impl<'a> Evaluator<'a, '_> {
         let nodes = &self.plan.nodes;
         let ids = call.args.iter().map(|ix| nodes[*ix as usize].id());
         if self.tracker.drop_all(ids) && args.len() == call.args.len() {
-            self.tracker.add(call.charge.cost(&args, &result));
+            self.tracker.add(call.id, call.charge.cost(&args, &result));
         }
         self.tracker.push(call.id)?;
         result
@@ -287,7 +289,7 @@ impl<'a> Evaluator<'a, '_> {
         let nodes = &self.plan.nodes;
         self.tracker
             .drop_all(parts.map(|ix| nodes[ix as usize].id()));
-        self.tracker.add(cost);
+        self.tracker.add(id, cost);
         self.tracker.push(id)
     }
 

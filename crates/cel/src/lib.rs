@@ -11,6 +11,7 @@
 //! | estimate the cost | [`Expression::estimate`] |
 //! | make it ready to run | [`Expression::program`]: constants are folded, which can fail |
 //! | run it | [`Program::evaluate`] with an [`Activation`] and [`Limits`] |
+//! | see which part costs how much | [`Expression::parts`] and [`Program::evaluate_parts`] |
 //! | describe data by an OpenAPI schema | [`Schema`] |
 //!
 //! ```
@@ -51,6 +52,7 @@ mod gofmt;
 pub mod kubernetes;
 mod lexer;
 mod parser;
+mod parts;
 mod plan;
 mod program;
 mod regexp;
@@ -75,6 +77,7 @@ pub use env::{Env, Library, StructType};
 pub use error::{Error, ErrorKind};
 pub use eval::{Activation, Limits};
 pub use functions::authz::{Attributes, Authorizer, Decision};
+pub use parts::{Charges, Part, Parts};
 pub use program::{Expression, Program};
 pub use schema::{MAX_REQUEST_SIZE, Schema, Structs};
 pub use source::{Issue, Issues, Location};

@@ -162,6 +162,14 @@ pub(crate) struct Fold {
 }
 
 impl Attr {
+    /// The node that pays for the attribute as a whole: the variable, or the last selection of a computed value.
+    pub(crate) fn charged(&self) -> u32 {
+        match self.base {
+            Base::Global(_) | Base::Local(_) | Base::Unresolved(_) => self.id,
+            Base::Value(_) | Base::Conditional { .. } => self.id(),
+        }
+    }
+
     pub(crate) fn id(&self) -> u32 {
         if let Some(last) = self.quals.last() {
             return last.id;

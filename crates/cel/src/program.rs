@@ -6,6 +6,7 @@ use crate::cost::{CostEstimate, SizeHints, estimate};
 use crate::env::Env;
 use crate::error::Error;
 use crate::eval::{self, Activation, Limits};
+use crate::parts::{Charges, Parts};
 use crate::plan::{self, Plan};
 use crate::source::Issues;
 use crate::types::Type;
@@ -76,6 +77,11 @@ impl Expression {
         estimate::estimate(&self.checked, self.env.options(), hints)
     }
 
+    /// Its parts, and what each of them costs at most.
+    pub fn parts(&self, hints: &dyn SizeHints) -> Parts {
+        Parts::new(&self.checked, self.env.options(), hints)
+    }
+
     /// Makes it ready to run. Constant parts are computed now, and may fail.
     pub fn program(&self) -> Result<Program, Error> {
         let plan = plan::plan(&self.checked, &self.env, self.is_checked)?;
@@ -96,7 +102,24 @@ impl Program {
         activation: &dyn Activation<'a>,
         limits: Limits,
     ) -> (Result<Value<'a>, Error>, u64) {
-        eval::evaluate(&self.plan, activation, limits)
+        let (value, cost, ()) = eval::evaluate(&self.plan, activation, limits, ());
+        (value, cost)
+    }
+
+    /// As [`Program::evaluate`], and tells what each part of the expression has cost.
+    pub fn evaluate_parts<'a>(
+        &'a self,
+        activation: &dyn Activation<'a>,
+        limits: Limits,
+    ) -> (Result<Value<'a>, Error>, u64, Charges) {
+        let ledger = vec![0; self.plan.ids];
+        let (value, cost, ledger) = eval::evaluate(&self.plan, activation, limits, ledger);
+        (value, cost, Charges(ledger))
+    }
+
+    /// The charges of an evaluation that did not begin.
+    pub fn no_charges(&self) -> Charges {
+        Charges(vec![0; self.plan.ids])
     }
 
     /// How deep its parts are nested, which tells how much of the stack an evaluation needs. Bounded by what the parser

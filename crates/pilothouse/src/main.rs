@@ -3,6 +3,7 @@
 mod access;
 mod apply;
 mod build;
+mod cel_command;
 mod completion;
 mod control;
 mod credentials;
@@ -45,6 +46,9 @@ enum Command {
     /// Feature gates: which there are, and what flags make of them
     #[command(subcommand)]
     Features(features::Command),
+    /// Try CEL expressions, and check those of definitions, policies and webhooks, without a server
+    #[command(subcommand)]
+    Cel(cel_command::Command),
     /// Build a kustomization, as kustomize does
     Build(Box<build::Arguments>),
     /// Build a kustomization and apply it to a server
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
             return print(&script).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
         }
         Command::Features(command) => return exit_code(&command.run()),
+        Command::Cel(command) => return command.run(),
         command => command,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -113,6 +118,7 @@ fn main() -> ExitCode {
             | Command::Usage(_)
             | Command::Config(_)
             | Command::Features(_)
+            | Command::Cel(_)
             | Command::Completion(_) => Ok(()),
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,

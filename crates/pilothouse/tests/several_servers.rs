@@ -4,5 +4,6 @@ mod several {
     mod consistency;
     mod controllers;
     mod nodes;
+    mod policies;
     mod services;
 }

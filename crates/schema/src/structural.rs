@@ -16,13 +16,18 @@ mod values;
 
 pub use check::check;
 pub use default::{default, drop_nulls, lacks_default};
-pub use definition::{SchemaOptions, check_definition, check_schema};
+pub use definition::{
+    ExpressionCost, SchemaOptions, check_definition, check_definition_costs, check_schema,
+};
 pub use embedded::{coerce, validate_embedded};
 pub use formats::is_known_format;
 pub use lists::validate_lists;
 pub use pattern::Pattern;
 pub use validate::{validate, validate_update};
-pub use validations::{Budget, KnownExpressions, LazyValidator, Outcome, Validator, rules_of};
+pub use validations::{
+    Budget, KnownExpressions, LazyValidator, Outcome, RuleScope, ScopeError, ScopedValue,
+    Validator, declared, rules_of,
+};
 pub use values::{Properties, Values};
 
 use std::collections::HashSet;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use json::Value;
 use meta::gvk::GroupVersionResource;
+use telemetry::logs::{self, Field, SERVER};
 
 use super::GROUP;
 use super::constraints::{Constraints, Matched};
@@ -16,7 +17,7 @@ use super::params::{self, ParamKind, ParamRef};
 use crate::read::{items, text};
 use crate::{Lookup, Request};
 
-/// A policy that takes longer than this leaves its worker thread to others.
+/// A policy that took longer than this when it was last evaluated leaves its worker thread to others.
 const SLOW: Duration = Duration::from_millis(1);
 
 /// A policy, without its bindings.
@@ -170,17 +171,19 @@ impl<E> Source<E> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stamps != stamps {
             let state = &mut *state;
-            refresh(
-                &mut state.definitions,
-                lookup,
-                self.policies,
-                Definition::new,
-            );
-            refresh(&mut state.bindings, lookup, self.bindings, Binding::new);
-            state.current = Arc::new(bind(&state.definitions, &state.bindings));
+            super::blocking(|| state.refresh(self, lookup));
             state.stamps = stamps;
         }
         state.current.clone()
+    }
+}
+
+impl<E> State<E> {
+    fn refresh(&mut self, source: &Source<E>, lookup: &dyn Lookup) {
+        let policies = source.policies;
+        refresh(&mut self.definitions, lookup, policies, Definition::new);
+        refresh(&mut self.bindings, lookup, source.bindings, Binding::new);
+        self.current = Arc::new(bind(&self.definitions, &self.bindings));
     }
 }
 
@@ -199,6 +202,13 @@ fn refresh<T>(
             known.insert(name, kept);
         } else if let Some(object) = lookup.get(GROUP, resource, "", &name) {
             known.insert(name, (version, Arc::new(read(&object))));
+        } else {
+            // Deleted in this moment, or not to be read: then it must not be missing in silence.
+            let fields = [
+                ("resource", Field::Text(resource)),
+                ("name", Field::Text(&name)),
+            ];
+            logs::warning(&SERVER, "Admission policy object not found", &fields);
         }
     }
 }
@@ -256,7 +266,8 @@ impl<E> Definition<E> {
             },
             spec,
             compiled: OnceLock::new(),
-            is_slow: AtomicBool::new(false),
+            // Until it is known to be fast.
+            is_slow: AtomicBool::new(true),
         }
     }
 
@@ -271,13 +282,15 @@ impl<E> Definition<E> {
             Some(compiled) => compiled,
             None => super::blocking(|| self.compiled.get_or_init(|| compile(&self.spec))),
         };
-        if self.is_slow.load(Ordering::Relaxed) {
-            return super::blocking(|| work(compiled));
-        }
         let started = std::time::Instant::now();
-        let done = work(compiled);
-        if started.elapsed() > SLOW {
-            self.is_slow.store(true, Ordering::Relaxed);
+        let done = if self.is_slow.load(Ordering::Relaxed) {
+            super::blocking(|| work(compiled))
+        } else {
+            work(compiled)
+        };
+        let is_slow = started.elapsed() > SLOW;
+        if self.is_slow.load(Ordering::Relaxed) != is_slow {
+            self.is_slow.store(is_slow, Ordering::Relaxed);
         }
         done
     }

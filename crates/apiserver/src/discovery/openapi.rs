@@ -25,3 +25,13 @@ mod v3;
 pub use cache::Builds;
 pub(crate) use cache::Cache;
 pub(crate) use serve::answer;
+
+/// The document of version 3 of a group and version of built-in kinds, without a server.
+pub fn builtin_document(group: &str, version: &str) -> Option<json::Value> {
+    let catalog = crate::catalog::Catalog::new(crate::catalog::builtin(), &[]);
+    let name = match group {
+        "" => format!("api/{version}"),
+        group => format!("apis/{group}/{version}"),
+    };
+    cache::tree3(&catalog, &name)
+}

@@ -39,17 +39,36 @@ pub(crate) fn estimate(
     options: &Options,
     hints: &dyn SizeHints,
 ) -> CostEstimate {
-    let count = checked.ast.nodes.len();
-    let mut coster = Coster {
-        checked,
-        options,
-        hints,
-        paths: vec![None; count],
-        sizes: vec![None; count],
-        entries: vec![None; count],
-        locals: HashMap::new(),
-    };
-    coster.cost(checked.ast.root)
+    Coster::new(checked, options, hints).cost(checked.ast.root)
+}
+
+/// What each node costs at most, by its number.
+#[derive(Debug)]
+pub(crate) struct NodeCosts {
+    /// Once, with all below it.
+    pub(crate) max: Vec<u64>,
+    /// How often the step and the condition of a comprehension run at most; 0 for one that only binds a name.
+    pub(crate) count: Vec<u64>,
+}
+
+/// The cost of an expression, and of each of its nodes.
+pub(crate) fn estimate_nodes(
+    checked: &Checked,
+    options: &Options,
+    hints: &dyn SizeHints,
+) -> (CostEstimate, NodeCosts) {
+    let mut coster = Coster::new(checked, options, hints);
+    let nodes = checked.ast.nodes.len();
+    coster.noted = Some(NodeCosts {
+        max: vec![0; nodes],
+        count: vec![0; nodes],
+    });
+    let cost = coster.cost(checked.ast.root);
+    let noted = coster.noted.unwrap_or(NodeCosts {
+        max: Vec::new(),
+        count: Vec::new(),
+    });
+    (cost, noted)
 }
 
 type Path = Arc<[Arc<str>]>;
@@ -88,10 +107,34 @@ struct Coster<'a> {
     sizes: Vec<Option<Range>>,
     entries: Vec<Option<Entries>>,
     locals: HashMap<Name, Vec<Local>>,
+    /// What nodes cost, if that is asked for.
+    noted: Option<NodeCosts>,
 }
 
-impl Coster<'_> {
+impl<'a> Coster<'a> {
+    fn new(checked: &'a Checked, options: &'a Options, hints: &'a dyn SizeHints) -> Self {
+        let count = checked.ast.nodes.len();
+        Self {
+            checked,
+            options,
+            hints,
+            paths: vec![None; count],
+            sizes: vec![None; count],
+            entries: vec![None; count],
+            locals: HashMap::new(),
+            noted: None,
+        }
+    }
+
     fn cost(&mut self, id: Id) -> Range {
+        let cost = self.cost_of(id);
+        if let Some(noted) = &mut self.noted {
+            noted.max[id.index()] = cost.max;
+        }
+        cost
+    }
+
+    fn cost_of(&mut self, id: Id) -> Range {
         let checked = self.checked;
         match checked.ast.expr(id) {
             Expr::Unspecified | Expr::Literal(_) => Range::ZERO,
@@ -295,6 +338,9 @@ impl Coster<'_> {
         sum = sum.plus(self.cost(fold.result));
         self.pop(&fold.accu);
         let count = self.size_or_unknown(fold.range);
+        if let Some(noted) = &mut self.noted {
+            noted.count[id.index()] = count.max;
+        }
         sum = sum.plus(count.times(step.plus(condition)));
         match self.checked.ast.expr(fold.init) {
             Expr::Literal(_) => self.sizes[id.index()] = self.size(fold.init),

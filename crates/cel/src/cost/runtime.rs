@@ -263,14 +263,34 @@ fn traversal(value: &Value) -> u64 {
     }
 }
 
+/// Notes which node of an expression was charged how much.
+pub(crate) trait Ledger {
+    fn charge(&mut self, id: u32, cost: i64);
+}
+
+/// Notes nothing, at no cost: the usual evaluation.
+impl Ledger for () {
+    fn charge(&mut self, _: u32, _: i64) {}
+}
+
+/// By the number of the node.
+impl Ledger for Vec<i64> {
+    fn charge(&mut self, id: u32, cost: i64) {
+        if let Some(sum) = self.get_mut(id as usize) {
+            *sum = sum.wrapping_add(cost);
+        }
+    }
+}
+
 /// Counts the cost of an evaluation.
 ///
 /// cel-go charges a call when it has seen its result, and only if it still knows of all arguments: it keeps the
 /// numbers of the nodes it has seen on a stack, and some nodes take others from it than they put there. The same stack
 /// is kept here, without values; where a number was last put is known at once.
 #[derive(Debug)]
-pub(crate) struct Tracker {
+pub(crate) struct Tracker<L> {
     pub(crate) cost: u64,
+    pub(crate) ledger: L,
     limit: u64,
     /// The number of a node, and where it was put before.
     stack: Vec<(u32, u32)>,
@@ -278,10 +298,11 @@ pub(crate) struct Tracker {
     last: Vec<u32>,
 }
 
-impl Tracker {
-    pub(crate) fn new(ids: usize, limit: u64) -> Self {
+impl<L: Ledger> Tracker<L> {
+    pub(crate) fn new(ids: usize, limit: u64, ledger: L) -> Self {
         Self {
             cost: 0,
+            ledger,
             limit,
             stack: Vec::with_capacity(16),
             last: vec![0; ids],
@@ -292,12 +313,15 @@ impl Tracker {
         self.limit.saturating_sub(self.cost)
     }
 
-    pub(crate) fn add(&mut self, cost: u64) {
+    /// Charges a node.
+    pub(crate) fn add(&mut self, id: u32, cost: u64) {
         self.cost = self.cost.wrapping_add(cost);
+        self.ledger.charge(id, cost.cast_signed());
     }
 
-    pub(crate) fn sub(&mut self, cost: u64) {
+    pub(crate) fn sub(&mut self, id: u32, cost: u64) {
         self.cost = self.cost.wrapping_sub(cost);
+        self.ledger.charge(id, cost.cast_signed().wrapping_neg());
     }
 
     /// A node has a value. Ends the evaluation if that was one too many.

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::{Evaluated, Evaluator, Slot};
+use crate::cost::runtime::Ledger;
 use crate::error::Error;
 use crate::functions;
 use crate::plan::{Attr, Base, Key, Qual};
 use crate::value::{Map, Value};
 
-impl<'a> Evaluator<'a, '_> {
+impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     /// An attribute as an expression of its own, which is charged.
     pub(super) fn attr(&mut self, attr: &'a Attr) -> Evaluated<'a> {
         let value = Self::passed(self.resolve(attr))?;
         if self.observe_attr(attr) {
-            self.tracker.add(1);
+            self.tracker.add(attr.charged(), 1);
         }
         self.tracker.push(attr.id())?;
         value
@@ -22,9 +23,9 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn test(&mut self, id: u32, attr: &'a Attr) -> Evaluated<'a> {
         let value = Self::passed(self.resolve(attr))?;
         if self.observe_attr(attr) {
-            self.tracker.add(1);
+            self.tracker.add(attr.charged(), 1);
         }
-        self.tracker.sub(1 - self.plan.presence_cost.min(1));
+        self.tracker.sub(id, 1 - self.plan.presence_cost.min(1));
         self.tracker.push(id)?;
         Ok(match value? {
             Value::Optional(it) => Value::Bool(it.is_some()),
@@ -179,7 +180,7 @@ impl<'a> Evaluator<'a, '_> {
         let result = Self::passed_option(result)?;
         let present = matches!(result, Ok(Some(_)));
         if !optional || present {
-            self.tracker.add(1);
+            self.tracker.add(qual.id, 1);
             self.tracker.push(qual.id)?;
         }
         match result? {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::{CHECK_FREQUENCY, Evaluated, Evaluator, Slot};
 use crate::ast::operator;
+use crate::cost::runtime::Ledger;
 use crate::error::Error;
 use crate::plan::{Base, Call, Fold, Ix, Node};
 use crate::value::{List, Value};
 
-impl<'a> Evaluator<'a, '_> {
+impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Evaluated<'a> {
         let range = Self::passed(self.eval(fold.range))?;
         self.locals[fold.accu as usize] = Slot::Pending(fold.init);
@@ -185,7 +186,7 @@ impl<'a> Evaluator<'a, '_> {
                 Some(result) => call.charge.cost(&args, result),
                 None => 1,
             };
-            self.tracker.add(cost);
+            self.tracker.add(call.id, cost);
         }
         self.tracker.push(call.id)?;
         Ok(result)

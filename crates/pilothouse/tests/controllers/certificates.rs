@@ -60,7 +60,7 @@ async fn who(cluster: &Cluster, pem: &[u8]) -> Value {
         .expect("a request");
     let (parts, ()) = asked.into_parts();
     let body = RequestBody::Bytes(json::to_vec(&review).into());
-    let answer = apiserver::pipeline::handle(&api, &api.caller(peer), parts, body).await;
+    let answer = apiserver::pipeline::handle(api, &api.caller(peer), parts, body).await;
     let Ok(body) = answer.into_body().collect().await;
     json::parse(&body.to_bytes()).expect("JSON")
 }

@@ -1,5 +1,6 @@
 //! The schemas of a definition, as its author is told of them: in upstream's order, and with its words.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use json::Value;
@@ -30,6 +31,19 @@ pub struct SchemaOptions<'a> {
     pub is_unchanged: bool,
     /// Expressions of the stored definition.
     pub known: Option<&'a KnownExpressions<'a>>,
+    /// Where the costs of all expressions are noted, if somebody asks for them.
+    pub costs: Option<&'a RefCell<Vec<ExpressionCost>>>,
+}
+
+/// What an expression of a definition costs at most.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ExpressionCost {
+    /// Where it is, as errors name it.
+    pub path: String,
+    /// For all values that an object can have there.
+    pub cost: u64,
+    /// A definition with a more expensive one is refused.
+    pub limit: u64,
 }
 
 impl Default for SchemaOptions<'_> {
@@ -45,6 +59,7 @@ impl Default for SchemaOptions<'_> {
             map_keys: true,
             is_unchanged: false,
             known: None,
+            costs: None,
         }
     }
 }
@@ -117,6 +132,17 @@ pub fn check_definition(definition: &Value, old: Option<&Value>) -> Vec<Error> {
         }
         _ => errors,
     }
+}
+
+/// What is wrong with a new definition, and what its expressions cost; those that do not compile are left out.
+pub fn check_definition_costs(definition: &Value) -> (Vec<Error>, Vec<ExpressionCost>) {
+    let costs = RefCell::default();
+    let options = SchemaOptions {
+        costs: Some(&costs),
+        ..SchemaOptions::default()
+    };
+    let errors = check_versions(definition, None, options);
+    (errors, costs.into_inner())
 }
 
 fn check_versions(

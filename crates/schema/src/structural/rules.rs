@@ -37,7 +37,7 @@ pub(super) fn check_rules(
     let mut checker = Checker {
         options,
         errors: ErrorList::default(),
-        author: Author::new(options.environments(), options.is_unchanged),
+        author: Author::new(options.environments(), options.is_unchanged, options.costs),
     };
     let top = Inside {
         is_root: true,

@@ -8,6 +8,7 @@ mod compile;
 mod correlate;
 mod evaluate;
 mod field_path;
+mod scope;
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +21,7 @@ pub use compile::KnownExpressions;
 pub(super) use compile::{Environments, MINOR};
 pub use evaluate::Outcome;
 pub(super) use field_path::field_path;
+pub use scope::{RuleScope, ScopeError, ScopedValue, declared};
 
 use super::{flag, texts};
 use crate::Place;

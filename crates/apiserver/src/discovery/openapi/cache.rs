@@ -332,6 +332,11 @@ pub(super) fn tree(catalog: &Catalog, name: &str) -> Option<Value> {
     if name == WHOLE {
         return Some(super::v2::document(catalog));
     }
+    tree3(catalog, name)
+}
+
+/// A document of version 3 as a value.
+pub(super) fn tree3(catalog: &Catalog, name: &str) -> Option<Value> {
     let of = resources(catalog, name)?;
     let of: Vec<&Resource> = of.iter().map(|it| &***it).collect();
     version3(name, &of, &catalog.gates)

@@ -1,5 +1,6 @@
 //! What authors of definitions are told of their rules: texts, types, and what rules cost at most.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use json::Value;
@@ -7,6 +8,7 @@ use meta::field::{Error, ErrorList, Path};
 
 use super::compile::{Compilation, Compiled, Declared};
 use super::{Environments, RULES, field_path, is_embedded};
+use crate::structural::definition::ExpressionCost;
 
 /// What one expression may cost at most.
 const MAX_COST: u64 = 10_000_000;
@@ -27,6 +29,8 @@ pub(in crate::structural) struct Author<'a> {
     environments: Environments<'a>,
     /// An unchanged schema may keep expressions that cost too much.
     is_unchanged: bool,
+    /// Where the costs of expressions that compile are noted.
+    costs: Option<&'a RefCell<Vec<ExpressionCost>>>,
     errors: ErrorList,
     total: u64,
     most_expensive: Vec<(String, u64)>,
@@ -112,6 +116,25 @@ impl Context {
             cardinality: (self.cardinality.zip(factor)).map(|(a, b)| a.saturating_mul(b)),
         }
     }
+
+    /// The types that rules of `schema`, which is at this place, would see, and how often its values can be in an object.
+    pub(super) fn as_if_it_had_rules(
+        &self,
+        schema: &Value,
+        is_root: bool,
+    ) -> (Option<Arc<cel::Schema>>, Option<u64>) {
+        let types = match &self.types {
+            Types::Unneeded => Types::of(schema, is_root || is_embedded(schema)),
+            known => known.clone(),
+        };
+        match types {
+            Types::Known(types) => {
+                let repeated = self.cardinality.or_else(|| types.max_cardinality());
+                (Some(types), repeated)
+            }
+            Types::Unknown | Types::Unneeded => (None, self.cardinality),
+        }
+    }
 }
 
 fn has_rules(schema: &Value) -> bool {
@@ -188,10 +211,15 @@ fn has_line_breaks(text: &str) -> bool {
 }
 
 impl<'a> Author<'a> {
-    pub(in crate::structural) fn new(environments: Environments<'a>, is_unchanged: bool) -> Self {
+    pub(in crate::structural) fn new(
+        environments: Environments<'a>,
+        is_unchanged: bool,
+        costs: Option<&'a RefCell<Vec<ExpressionCost>>>,
+    ) -> Self {
         Self {
             environments,
             is_unchanged,
+            costs,
             errors: ErrorList::default(),
             total: 0,
             most_expensive: Vec::new(),
@@ -222,6 +250,9 @@ impl<'a> Author<'a> {
                 .saturating_mul(repeated.unwrap_or(u64::MAX));
             self.limit("estimated rule cost", &at_rule, cost);
             self.observe(&at_rule, cost);
+            if let Compiled::Ready(_) = compiled.program {
+                self.note(&at_rule, cost);
+            }
             if let Compiled::Failed(why) = compiled.program {
                 self.errors
                     .push_with(|| Error::invalid(at_rule, rule.shown(), why));
@@ -236,6 +267,7 @@ impl<'a> Author<'a> {
                     let cost = compiled.message_max_cost;
                     self.limit("estimated messageExpression cost", &at_message, cost);
                     self.observe(&at_message, cost);
+                    self.note(&at_message, cost);
                 }
                 Compiled::Empty => {}
             }
@@ -259,6 +291,16 @@ impl<'a> Author<'a> {
         if cost > MAX_COST && !self.is_unchanged {
             let text = too_expensive(what, cost, MAX_COST);
             self.errors.push_with(|| Error::forbidden(path, text));
+        }
+    }
+
+    fn note(&self, path: &Path<'_>, cost: u64) {
+        if let Some(costs) = self.costs {
+            costs.borrow_mut().push(ExpressionCost {
+                path: path.to_string(),
+                cost,
+                limit: MAX_COST,
+            });
         }
     }
 

@@ -68,13 +68,13 @@ impl<'a> Correlation<'a> {
 }
 
 /// The items of an old list by their keys.
-pub(super) struct OldItems<'a> {
-    keys: &'a [json::Text],
+pub(super) struct OldItems<'k, 'a> {
+    keys: &'k [json::Text],
     known: HashMap<String, &'a Value>,
 }
 
-impl<'a> OldItems<'a> {
-    pub(super) fn new(keys: &'a [json::Text], old: &'a Value) -> Option<Self> {
+impl<'k, 'a> OldItems<'k, 'a> {
+    pub(super) fn new(keys: &'k [json::Text], old: &'a Value) -> Option<Self> {
         let known = ratchet::by_keys(keys, old.as_array()?);
         Some(Self { keys, known })
     }

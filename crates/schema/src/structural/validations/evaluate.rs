@@ -366,14 +366,14 @@ struct Broken<'a, 'p> {
 }
 
 /// `self` and `oldSelf`.
-struct Variables<'a> {
-    schema: &'a cel::Schema,
-    value: &'a Value,
-    old: Option<&'a Value>,
+pub(super) struct Variables<'a> {
+    pub(super) schema: &'a cel::Schema,
+    pub(super) value: &'a Value,
+    pub(super) old: Option<&'a Value>,
     /// Some rule here uses `oldSelf`.
-    has_old_self: bool,
+    pub(super) has_old_self: bool,
     /// The rule takes `oldSelf` as an optional.
-    is_optional: bool,
+    pub(super) is_optional: bool,
 }
 
 impl<'a> Variables<'a> {

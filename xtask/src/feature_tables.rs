@@ -23,9 +23,40 @@ const GATES_HEAD: &str = "\
 ";
 
 const FIELDS_HEAD: &str = "\
-# API fields, and enum values (type `const`), that a feature gate guards. `cargo xtask feature-tables` writes this file.
-# PACKAGE/VERSION TYPE FIELD GATE
+# API fields and enum values (=VALUE) that a feature gate guards. `cargo xtask feature-tables` writes this file.
+# PACKAGE/VERSION TYPE FIELD|=VALUE GATE [field|holder|member|forbidden]
+# While the gate is off a field is dropped, unless the stored object uses any field of the gate; `field`: unless it has this
+# field; `holder`: what holds the field is dropped, unless it was there; `member`: what holds the field is dropped too if
+# nothing is left in it; `forbidden`: refused, not dropped.
 ";
+
+/// The type of a constant: package, value, type. The list of fields does not say it.
+const VALUE_TYPES: &[(&str, &str, &str)] =
+    &[("apps/v1", "Recreate", "StatefulSetUpdateStrategyType")];
+
+/// Fields that kube-apiserver treats in another way than most (`dropDisabled...` in `pkg/registry` and `pkg/api`, and
+/// `+k8s:ifDisabled(...)=+k8s:forbidden` where nothing drops the field before): type, field, rule.
+const RULES: &[(&str, &str, &str)] = &[
+    ("LeaseSpec", "strategy", "field"),
+    ("LeaseSpec", "preferredHolder", "field"),
+    (
+        "PersistentVolumeClaimSpec",
+        "volumeAttributesClassName",
+        "field",
+    ),
+    (
+        "PersistentVolumeClaimStatus",
+        "currentVolumeAttributesClassName",
+        "field",
+    ),
+    ("PersistentVolumeClaimStatus", "modifyVolumeStatus", "field"),
+    ("TypedObjectReference", "namespace", "holder"),
+    ("JobSpec", "scheduling", "forbidden"),
+    ("Lifecycle", "stopSignal", "member"),
+];
+
+/// Fields that kube-apiserver drops although no `+featureGate` marks them.
+const UNMARKED: &[&str] = &["core/v1\tLifecycle\tstopSignal\tContainerStopSignals"];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let data = match arguments {
@@ -111,7 +142,7 @@ fn gate_line(gate: &Value, newest: &mut (u32, u32)) -> Result<String, String> {
 
 fn field_table(rows: &str) -> Result<String, String> {
     let mut table = FIELDS_HEAD.to_owned();
-    for row in rows.lines().skip(1) {
+    for row in rows.lines().skip(1).chain(UNMARKED.iter().copied()) {
         let columns: Vec<&str> = row.split('\t').collect();
         let [api, kind, field, gate] = columns[..] else {
             return Err(format!("gated fields: not four columns: {row}"));
@@ -119,10 +150,28 @@ fn field_table(rows: &str) -> Result<String, String> {
         // Internal types have no field names: each has versions that are rows of their own.
         if !field.is_empty() {
             let api = package(api).ok_or_else(|| format!("gated fields: which API? {row}"))?;
-            add(&mut table, format_args!("{api} {kind} {field} {gate}\n"));
+            let (kind, mark) = match kind {
+                "const" => (value_type(api, field)?, "="),
+                _ => (kind, ""),
+            };
+            add(
+                &mut table,
+                format_args!("{api} {kind} {mark}{field} {gate}"),
+            );
+            let rule = RULES.iter().find(|it| (it.0, it.1) == (kind, field));
+            if let Some((_, _, rule)) = rule {
+                add(&mut table, format_args!(" {rule}"));
+            }
+            table.push('\n');
         }
     }
     Ok(table)
+}
+
+fn value_type(api: &str, value: &str) -> Result<&'static str, String> {
+    let found = VALUE_TYPES.iter().find(|it| (it.0, it.1) == (api, value));
+    let missing = || format!("gated fields: of which type is the value {value} of {api}?");
+    found.map(|it| it.2).ok_or_else(missing)
 }
 
 /// `GROUP/VERSION`, also out of the path of a Go file.

@@ -53,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "auth",
             "docs",
+            "features",
             "flowcontrol",
             "json",
             "merge",

@@ -12,6 +12,7 @@ pub mod converter;
 pub mod custom;
 pub(crate) mod defaults;
 pub(crate) mod fields;
+pub mod gates;
 pub(crate) mod object;
 mod served;
 pub(crate) mod structural;
@@ -30,6 +31,7 @@ use schema::Schema;
 pub use served::ServedCatalog;
 
 use crate::catalog::custom::Custom;
+use crate::catalog::gates::Gates;
 use crate::instruments::row::RowSeries;
 
 /// One resource at one version: its row, and what serving it takes.
@@ -45,6 +47,8 @@ pub struct Resource {
     pub head: String,
     /// Where requests for it are counted.
     pub(crate) series: RowSeries,
+    /// If any of its fields may be off by a feature gate.
+    pub(crate) gates: Option<Arc<Gates>>,
 }
 
 impl Deref for Resource {
@@ -67,8 +71,16 @@ impl Resource {
             custom: None,
             head: head(&row.group, &row.version, &row.kind, false),
             series: RowSeries::default(),
+            gates: None,
             row,
         }
+    }
+
+    fn gated(mut self, gates: &Arc<Gates>) -> Self {
+        let root = self.schema.as_ref().map(|it| it.root);
+        let concerned = root.is_some_and(|it| gates.concern(it));
+        self.gates = concerned.then(|| gates.clone());
+        self
     }
 
     pub fn group_resource(&self) -> GroupResource {
@@ -151,24 +163,39 @@ impl GroupVersion {
     }
 }
 
+/// The built-in kinds of a server, the same in every catalog.
+#[derive(Clone, Debug)]
+pub struct Builtin {
+    /// Those that are served by default, in discovery's order.
+    pub groups: Vec<Group>,
+    pub gates: Arc<Gates>,
+}
+
 #[derive(Debug, Default)]
 pub struct Catalog {
     pub groups: Vec<Group>,
+    /// Which fields of built-in kinds are off.
+    pub gates: Arc<Gates>,
     index: HashMap<String, Arc<Resource>>,
 }
 
-/// The built-in groups that are served by default, in discovery's order.
-pub fn builtin() -> Vec<Group> {
+/// The built-in kinds, as feature gates make them.
+pub fn builtin(features: &features::Settings<'_>) -> Builtin {
     let table = resources::builtin();
+    let gates = Arc::new(Gates::new(features));
     let mut groups: Vec<Group> = Vec::new();
     for version in table.versions.iter().filter(|it| it.served_by_default) {
         let rows = table.of_version(&version.group, &version.version);
         let rows = rows.filter(|row| row.served_by_default);
-        let resources = rows.map(|row| Arc::new(Resource::builtin(row.clone())));
+        let rows = rows.filter_map(|row| served(row, &version.api_version(), features));
+        let resources = rows.map(|row| Resource::builtin(row).gated(&gates));
         let served = GroupVersion {
             version: version.version.clone(),
-            resources: resources.collect(),
+            resources: resources.map(Arc::new).collect(),
         };
+        if served.resources.is_empty() {
+            continue;
+        }
         match groups.last_mut() {
             Some(last) if last.name == version.group => last.versions.push(served),
             _ => groups.push(Group {
@@ -177,12 +204,33 @@ pub fn builtin() -> Vec<Group> {
             }),
         }
     }
-    groups
+    Builtin { groups, gates }
+}
+
+/// A row as feature gates and the emulated version leave it.
+fn served(
+    row: &Arc<Row>,
+    api_version: &str,
+    features: &features::Settings<'_>,
+) -> Option<Arc<Row>> {
+    if !features.serves(api_version, &row.plural) {
+        return None;
+    }
+    let is_served = |it: &resources::Subresource| {
+        features.serves(api_version, &format!("{}/{}", row.plural, it.name))
+    };
+    if row.subresources.iter().all(is_served) {
+        return Some(row.clone());
+    }
+    let mut less = (**row).clone();
+    less.subresources.retain(is_served);
+    Some(Arc::new(less))
 }
 
 impl Catalog {
-    /// `groups` in discovery's order; versions and groups of `custom` resources are put where upstream has them.
-    pub fn new(mut groups: Vec<Group>, custom: &[Arc<Resource>]) -> Self {
+    /// Versions and groups of `custom` resources are put where upstream has them.
+    pub fn new(builtin: Builtin, custom: &[Arc<Resource>]) -> Self {
+        let Builtin { mut groups, gates } = builtin;
         let built_in = groups.len();
         for resource in custom {
             let group = if let Some(at) = groups.iter().position(|it| it.name == resource.group) {
@@ -225,7 +273,11 @@ impl Catalog {
         let index = all
             .map(|it| (path(&it.group, &it.version, &it.plural), it.clone()))
             .collect();
-        Self { groups, index }
+        Self {
+            groups,
+            gates,
+            index,
+        }
     }
 
     pub fn get(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {

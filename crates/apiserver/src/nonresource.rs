@@ -87,7 +87,9 @@ async fn read(
         };
     match parts {
         [""] => Some(objects(request, &discovery::paths(&api.catalog().load()))),
-        ["version"] => Some(only(request, "application/json").map(|()| pretty(&version()))),
+        ["version"] => Some(
+            only(request, "application/json").map(|()| pretty(&version(&api.settings().features))),
+        ),
         ["metrics", rest @ ..] if api.settings().serve_metrics => {
             let registry = match rest {
                 [] => &api.metrics().registry,

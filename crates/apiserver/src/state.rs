@@ -37,7 +37,7 @@ use crate::discovery::documents::Documents;
 use crate::discovery::openapi::{self, Builds};
 use crate::flow::limiter::Limiter;
 use crate::handler::encoded::Encoded;
-use crate::observe::metrics::Metrics;
+use crate::observe::metrics::{self, Metrics};
 use crate::runtime::cpu_slots::CpuSlots;
 use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::random;
@@ -89,8 +89,9 @@ impl Api {
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
         let metrics = Metrics::new(parts.metrics);
+        metrics::features::register(&metrics.registry, &settings.features);
         let limiter = Limiter::new(&settings.limits(), &metrics.registry);
-        let catalog = Catalog::new(crate::catalog::builtin(), &[]);
+        let catalog = Catalog::new(crate::catalog::builtin(&settings.features), &[]);
         let catalog = Arc::new(ServedCatalog::new(catalog));
         let lifecycle = Arc::new(Lifecycle::new(stop));
         let openapi = openapi::Cache::new(catalog.clone(), lifecycle.clone());

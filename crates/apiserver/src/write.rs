@@ -1,6 +1,6 @@
 //! The one write path: whatever the verb, an object becomes durable here and nowhere else.
 //!
-//! live object, change, default, managed fields, mutate admission, prepare, validate, validate admission, canonical
+//! live object, change, drop disabled fields, default, managed fields, mutate admission, prepare, validate, validate admission, canonical
 //! bytes, store.
 //!
 //! **Belongs here:** create, update, patch, apply and delete, and the steps of a write: strategies of kinds, managed
@@ -13,6 +13,7 @@ pub(crate) mod body;
 mod create;
 pub(crate) mod definition;
 pub(crate) mod delete;
+mod disabled;
 pub(crate) mod escalation;
 pub(crate) mod managed;
 pub(crate) mod options;

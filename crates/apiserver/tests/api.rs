@@ -12,6 +12,8 @@ mod creates;
 mod deletes;
 #[path = "api/events.rs"]
 mod events;
+#[path = "api/feature_gates.rs"]
+mod feature_gates;
 #[path = "api/field_validation.rs"]
 mod field_validation;
 #[path = "api/fixture.rs"]

@@ -23,6 +23,7 @@ mod flags;
 mod help;
 pub mod lifecycle;
 mod registry;
+mod resources;
 mod settings;
 mod snapshot;
 mod stage;
@@ -31,12 +32,13 @@ mod version;
 mod warning;
 
 pub use error::{Error, Phase};
-pub use fields::{GatedField, fields};
+pub use fields::{GatedField, Rule, fields};
 pub use flags::Flags;
 pub use help::options;
 #[doc(hidden)]
 pub use registry::position;
 pub use registry::{FeatureGate, FeatureSpec, Gate, Registry};
+pub use resources::{GatedResource, resources};
 pub use settings::{GateState, Settings, Source};
 pub use snapshot::Snapshot;
 pub use stage::Stage;

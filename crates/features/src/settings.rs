@@ -46,6 +46,15 @@ impl Source {
     }
 }
 
+impl Settings<'static> {
+    /// The gates of Kubernetes as they are without any flags.
+    pub fn kubernetes() -> Self {
+        let registry = Registry::kubernetes();
+        let binary = registry.version();
+        Self::defaults(registry, binary, binary.minus_minor(1))
+    }
+}
+
 impl<'a> Settings<'a> {
     /// Every gate at its default.
     pub fn defaults(

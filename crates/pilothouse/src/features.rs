@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand, ValueEnum};
-use features::{Flags, Registry, Settings};
+use features::{Registry, Settings};
 use json::{Value, json};
+
+use crate::flags::FeatureFlags;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -21,15 +23,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {
-    /// Gates to set, as kube-apiserver takes them: [kube:]GATE=true|false,...; may be repeated
-    #[arg(long, value_name = "GATES", allow_hyphen_values = true)]
-    feature_gates: Vec<String>,
-    /// The version whose features and defaults count, as 1.35; three versions back at most
-    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
-    emulated_version: Vec<String>,
-    /// The oldest version of any control plane component; one before the emulated version by default
-    #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
-    min_compatibility_version: Vec<String>,
+    #[command(flatten)]
+    flags: FeatureFlags,
     /// In which form
     #[arg(long, short, value_name = "FORMAT", default_value = "table")]
     output: ListFormat,
@@ -60,7 +55,7 @@ impl Command {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let registry = Registry::kubernetes();
         match self {
-            Self::List(arguments) => list(arguments, registry),
+            Self::List(arguments) => list(arguments),
             Self::Registry { output } => crate::print(&match output {
                 RegistryFormat::Json => pretty(&registry.to_json()),
                 RegistryFormat::Yaml => yaml::value_to_string(&registry.to_json()),
@@ -69,13 +64,8 @@ impl Command {
     }
 }
 
-fn list(arguments: &List, registry: &Registry) -> anyhow::Result<()> {
-    let flags = Flags {
-        feature_gates: arguments.feature_gates.clone(),
-        emulated_version: arguments.emulated_version.clone(),
-        min_compatibility_version: arguments.min_compatibility_version.clone(),
-    };
-    let settings = flags.resolve(registry)?;
+fn list(arguments: &List) -> anyhow::Result<()> {
+    let settings = arguments.flags.settings()?;
     for warning in settings.warnings() {
         eprintln!("{warning}");
     }

@@ -43,6 +43,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     objects: flags::Api,
     #[command(flatten)]
+    features: flags::FeatureFlags,
+    #[command(flatten)]
     requests: flags::Requests,
     #[command(flatten)]
     telemetry: flags::Telemetry,
@@ -81,6 +83,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     // Before anything is opened: a mistake in a name or a file is told at once.
     arguments.objects.check()?;
+    let features = arguments.features.settings()?;
+    flags::log_warnings(&features);
     let registry = Registry::default();
     let egress = arguments.telemetry.egress()?;
     let egress = egress.observed(&dialing::observer(&registry));
@@ -106,7 +110,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         &place,
         egress,
         (outlets.tracing.as_ref(), outlets.recent.clone()),
-        &registry,
+        (&registry, features),
     );
     let server = Box::pin(started).await?;
     outlets.attach(&server.api)?;
@@ -202,7 +206,7 @@ async fn start(
     place: &Place,
     egress: Selector,
     (tracing, recent): (Option<&Tracing>, Option<Arc<Recent>>),
-    registry: &Registry,
+    (registry, features): (&Registry, features::Settings<'static>),
 ) -> anyhow::Result<Server> {
     let serving = &arguments.serving;
     let default = if arguments.data.ephemeral { 0 } else { 6443 };
@@ -220,6 +224,7 @@ async fn start(
     arguments.tokens.apply(&mut options)?;
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings)?;
+    options.settings.features = features;
     options.settings.request_log = Some(flags::REQUEST_LOG);
     options.settings.serve_metrics = arguments.telemetry.serves_metrics();
     options.egress = egress;

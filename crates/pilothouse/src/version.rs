@@ -22,7 +22,7 @@ const DATE: &str = env!("PILOTHOUSE_COMMIT_DATE");
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let own = env!("CARGO_PKG_VERSION");
-    let kubernetes = apiserver::nonresource::version();
+    let kubernetes = apiserver::nonresource::version(&features::Settings::kubernetes());
     let kubernetes = kubernetes.str_at(&["gitVersion"]).unwrap_or_default();
     let text = || {
         json!({

@@ -222,6 +222,15 @@ async fn labels_have_the_values_that_upstream_gives_them() {
     has("kubernetes_build_info{");
     has("kubernetes_feature_enabled{name=\"WatchList\",stage=\"BETA\"} 1\n");
     has("kubernetes_feature_enabled{name=\"CBORServingAndStorage\",stage=\"ALPHA\"} 0\n");
+    // GA has no word of its own upstream.
+    has("kubernetes_feature_enabled{name=\"NodeSwap\",stage=\"\"} 1\n");
+    has("kubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 0\n");
+    has(
+        "# HELP kubernetes_feature_enabled [BETA] This metric records the data about the stage and enablement of a k8s feature.\n",
+    );
+    has(
+        "version_info{binary=\"1.37.0\",component=\"kube\",emulation=\"1.37\",min_compat=\"1.36\"} 1\n",
+    );
     has(
         "apiserver_authorization_decisions_total{decision=\"allowed\",name=\"rbac\",type=\"RBAC\"} 1\n",
     );

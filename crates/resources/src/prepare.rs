@@ -5,7 +5,6 @@
 
 mod delete;
 mod fields;
-mod gated;
 mod kinds;
 mod level;
 mod pod;
@@ -74,7 +73,6 @@ pub fn create(group: &str, version: &str, kind: &str, object: &mut Value, contex
     if row.generation.starts_at_one() {
         set_generation(fields, 1);
     }
-    gated::strip(group, kind, fields, None);
     kinds::create(group, kind, fields, context);
     // What Go writes of an empty status belongs to the defaults.
     if row.status == Status::Wiped {
@@ -101,7 +99,6 @@ pub fn update(
             if row.status != Status::None {
                 copy(fields, before, "status");
             }
-            gated::strip(group, kind, fields, Some(old));
             kinds::update(group, kind, fields, old, context);
             if row.generation.counts(fields, before) {
                 set_generation(fields, old.int("metadata.generation").saturating_add(1));

@@ -56,10 +56,28 @@ struct Rules {
     status: fn(&mut Errors, &Field, &Field),
 }
 
+/// What feature gates allow that is refused by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The gate `StatefulSetRecreateStrategy`.
+    pub stateful_set_recreate: bool,
+}
+
 /// What is wrong with a new object; nothing for a kind without rules.
 pub fn create(group: &str, version: &str, kind: &str, object: &Value) -> Vec<Error> {
+    create_with(group, version, kind, object, Options::default())
+}
+
+/// The same where feature gates are on that are off by default.
+pub fn create_with(
+    group: &str,
+    version: &str,
+    kind: &str,
+    object: &Value,
+    options: Options,
+) -> Vec<Error> {
     let _ = version;
-    let mut e = Errors::default();
+    let mut e = Errors::with(options);
     if let Some(rules) = rules(group, kind) {
         (rules.create)(&mut e, &Field::root(object));
     }
@@ -70,8 +88,20 @@ pub fn create(group: &str, version: &str, kind: &str, object: &Value) -> Vec<Err
 }
 
 pub fn update(group: &str, version: &str, kind: &str, new: &Value, old: &Value) -> Vec<Error> {
+    update_with(group, version, kind, new, old, Options::default())
+}
+
+/// The same where feature gates are on that are off by default.
+pub fn update_with(
+    group: &str,
+    version: &str,
+    kind: &str,
+    new: &Value,
+    old: &Value,
+    options: Options,
+) -> Vec<Error> {
     let _ = version;
-    let mut e = Errors::default();
+    let mut e = Errors::with(options);
     if let Some(rules) = rules(group, kind) {
         (rules.update)(&mut e, &Field::root(new), &Field::root(old));
     }

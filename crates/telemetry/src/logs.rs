@@ -44,6 +44,7 @@ pub enum Severity {
 pub enum Field<'a> {
     Text(&'a str),
     Number(i64),
+    Flag(bool),
     Took(Duration),
 }
 

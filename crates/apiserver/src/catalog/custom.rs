@@ -321,6 +321,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         custom: Some(Arc::new(custom)),
         row: Arc::new(row),
         series: RowSeries::default(),
+        gates: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the server says of itself: its version, its address, and how its tokens are verified.
 
+use features::Settings;
 use json::{Value, json};
 
 /// What the server says of itself.
@@ -21,14 +22,16 @@ impl Documents {
     }
 }
 
-pub fn version() -> Value {
+/// `/version`, with the versions that `--emulated-version` and `--min-compatibility-version` made of it.
+pub fn version(features: &Settings<'_>) -> Value {
+    let (emulated, oldest) = (features.emulation(), features.min_compatibility());
     json!({
         "major": "1",
         "minor": "37",
-        "emulationMajor": "1",
-        "emulationMinor": "37",
-        "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "36",
+        "emulationMajor": (emulated.major.to_string()),
+        "emulationMinor": (emulated.minor.to_string()),
+        "minCompatibilityMajor": (oldest.major.to_string()),
+        "minCompatibilityMinor": (oldest.minor.to_string()),
         "gitVersion": "v1.37.0",
         "gitCommit": "",
         "gitTreeState": "",

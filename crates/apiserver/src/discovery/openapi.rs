@@ -26,9 +26,11 @@ pub use cache::Builds;
 pub(crate) use cache::Cache;
 pub(crate) use serve::answer;
 
-/// The document of version 3 of a group and version of built-in kinds, without a server.
+/// The document of version 3 of a group and version of built-in kinds, without a server: with all feature gates at
+/// their defaults.
 pub fn builtin_document(group: &str, version: &str) -> Option<json::Value> {
-    let catalog = crate::catalog::Catalog::new(crate::catalog::builtin(), &[]);
+    let builtin = crate::catalog::builtin(&features::Settings::kubernetes());
+    let catalog = crate::catalog::Catalog::new(builtin, &[]);
     let name = match group {
         "" => format!("api/{version}"),
         group => format!("apis/{group}/{version}"),

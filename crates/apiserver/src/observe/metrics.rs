@@ -5,7 +5,7 @@ mod body;
 mod cel;
 mod decisions;
 mod desc;
-mod features;
+pub(crate) mod features;
 mod health;
 mod objects;
 mod queues;
@@ -56,7 +56,6 @@ pub struct Metrics {
 impl Metrics {
     pub fn new(registry: Registry) -> Self {
         register_process(&registry);
-        features::register(&registry);
         let slis = Registry::default();
         let handshake_errors = registry.counter::<()>(Desc::new(
             "apiserver_tls_handshake_errors_total",

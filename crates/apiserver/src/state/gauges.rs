@@ -79,7 +79,7 @@ pub fn register(api: &Arc<Api>) {
         &["name"],
         asked(unavailable),
     );
-    let version = documents::version();
+    let version = documents::version(&api.settings().features);
     registry.observe_gauge(
         Desc::new(
             "kubernetes_build_info",

@@ -22,7 +22,7 @@ use crate::catalog::convert;
 use crate::catalog::converter::Webhook;
 use crate::catalog::custom;
 use crate::catalog::custom::Life;
-use crate::catalog::{self, Catalog, Group, Resource};
+use crate::catalog::{self, Builtin, Catalog, Resource};
 use crate::runtime::random;
 use crate::state::Api;
 
@@ -105,7 +105,7 @@ pub fn start(api: &Arc<Api>, indexes: Indexes) {
     flow::start(&mut informers, &snapshot);
     let definitions = Definitions {
         rows: BTreeMap::new(),
-        builtin: catalog::builtin(),
+        builtin: catalog::builtin(&api.settings().features),
         targets: indexes.targets,
     };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
@@ -253,7 +253,7 @@ struct Served {
 struct Definitions {
     rows: BTreeMap<Vec<u8>, Served>,
     /// The same rows in every catalog: what was made of them stays true.
-    builtin: Vec<Group>,
+    builtin: Builtin,
     /// Where conversion webhooks are, and the connections to them.
     targets: Arc<Targets>,
 }

@@ -77,6 +77,8 @@ pub struct Settings {
     pub serve_metrics: bool,
     /// Nodes have rights that no rule tells.
     pub node_mode: bool,
+    /// Feature gates, and the versions to emulate.
+    pub features: features::Settings<'static>,
 }
 
 impl Default for Settings {
@@ -103,6 +105,7 @@ impl Default for Settings {
             request_log: None,
             serve_metrics: true,
             node_mode: false,
+            features: features::Settings::kubernetes(),
         }
     }
 }

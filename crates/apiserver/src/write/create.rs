@@ -16,6 +16,7 @@ use crate::observe::traced;
 use crate::request::Verb;
 use crate::state::failure;
 use crate::write::allocate;
+use crate::write::disabled;
 use crate::write::escalation;
 use crate::write::managed;
 use crate::write::strategy;
@@ -105,7 +106,9 @@ impl Write<'_> {
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
             .to_owned();
+        disabled::drop_sent(self.ask, &mut object, None)?;
         defaults::apply(resource, &mut object);
+        disabled::drop_added(resource, &mut object, None);
         self.distinct_owners(&mut object, "");
         // Before admission: what plugins and webhooks add is nobody's.
         if !managed {
@@ -132,6 +135,7 @@ impl Write<'_> {
         object::fill_new(&mut object)?;
         object::fill_name(&mut object)?;
         let mut warnings = strategy::prepare_create(self.ask, self.api.catalog(), &mut object);
+        disabled::drop_added(resource, &mut object, None);
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         escalation::check(self.api, self.ask, &object, None).await?;

@@ -17,6 +17,7 @@ use crate::handler::decode::{self, Expected, Validation};
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
+use crate::write::disabled;
 use crate::write::managed;
 use crate::write::options;
 use crate::write::verbs;
@@ -94,12 +95,11 @@ impl Change for Patch<'_> {
             }
             let warnings = decode::strict(strict, self.validation, &expected)?;
             self.ask.warnings.add(warnings);
-            let mut object = managed::apply(
-                self.write.field_manager(),
-                live,
-                &self.body.value,
-                self.force,
-            )?;
+            // Before the merge: nobody comes to own a field that is dropped.
+            let mut applied = self.body.value.clone();
+            disabled::drop_sent(self.ask, &mut applied, live)?;
+            let manager = self.write.field_manager();
+            let mut object = managed::apply(manager, live, &applied, self.force)?;
             object::check_name(&object, &self.ask.info.name)?;
             if live.is_none() {
                 self.check_new(&object)?;

@@ -24,13 +24,17 @@ use crate::runtime::clock;
 use crate::runtime::cpu_slots::HEAVY;
 use crate::runtime::random;
 use crate::write::definition;
+use crate::write::disabled;
 use crate::write::unenforced;
 
-/// A stored object, to be compared with what takes its place.
+/// A stored object, to be compared with what takes its place. What defaults add is no use of a field that is off.
 pub(crate) fn complete(resource: &Resource, live: &mut Value) {
-    if resource.custom.is_none() {
-        prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    if resource.custom.is_some() {
+        return;
     }
+    let stored = resource.gates.is_some().then(|| live.clone());
+    prepare::stored(&resource.group, &resource.version, &resource.kind, live);
+    disabled::drop_added(resource, live, stored.as_ref());
 }
 
 /// A kind that is about to go takes no new objects.
@@ -186,13 +190,17 @@ pub(crate) fn validate_create(
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
     let resource = &ask.resource;
-    let mut errors = match &resource.custom {
-        Some(custom) => structural::validate(resource, custom, object, None),
-        None => validate::create(&resource.group, &resource.version, &resource.kind, object),
+    let mut errors = if let Some(custom) = &resource.custom {
+        structural::validate(resource, custom, object, None)
+    } else {
+        let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+        validate::create_with(group, version, kind, object, options(resource))
     };
     if let Some(rules) = rules {
         rules.add_to(&mut errors);
     }
+    errors.retain(|it| !disabled::is_missed(resource, it));
+    errors.extend(disabled::validate(resource, object, None));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(signing_request(object));
     }
@@ -213,7 +221,7 @@ pub(crate) fn validate_update(
     let mut errors = match (&resource.custom, subresource(ask)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
-        (None, "") => validate::update(group, version, kind, object, live),
+        (None, "") => validate::update_with(group, version, kind, object, live, options(resource)),
         (None, "status") => validate::update_status(group, version, kind, object, live),
         (None, sub) => validate::update_subresource(group, version, kind, sub, object, live),
     };
@@ -221,6 +229,8 @@ pub(crate) fn validate_update(
         // A refusal has them as well.
         ask.warnings.add(rules.add_to(&mut errors));
     }
+    errors.retain(|it| !disabled::is_missed(resource, it));
+    errors.extend(disabled::validate(resource, object, Some(live)));
     if resource.is(CERTIFICATES, REQUESTS) {
         errors.extend(certificate(object, live));
     }
@@ -233,6 +243,14 @@ pub(crate) fn validate_update(
     Ok(custom.map_or(Vec::new(), |_| {
         structural::finalizer_warnings(object, Some(live))
     }))
+}
+
+/// What feature gates allow beyond the default.
+fn options(resource: &Resource) -> validate::Options {
+    let is_on = |gate| resource.gates.as_ref().is_none_or(|it| it.is_on(gate));
+    validate::Options {
+        stateful_set_recreate: is_on("StatefulSetRecreateStrategy"),
+    }
 }
 
 const CERTIFICATES: &str = "certificates.k8s.io";

@@ -132,7 +132,10 @@ mod tests {
 
     #[test]
     fn every_row_is_a_kind_that_is_served() {
-        let catalog = crate::catalog::Catalog::new(crate::catalog::builtin(), &[]);
+        let catalog = crate::catalog::Catalog::new(
+            crate::catalog::builtin(&features::Settings::kubernetes()),
+            &[],
+        );
         for row in ALL {
             let mut all = catalog.preferred();
             let found = all.any(|it| it.is(row.group, row.resource));

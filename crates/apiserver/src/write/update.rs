@@ -16,6 +16,7 @@ use crate::observe::traced;
 use crate::request::Verb;
 use crate::state::failure;
 use crate::write::allocate;
+use crate::write::disabled;
 use crate::write::escalation;
 use crate::write::managed;
 use crate::write::strategy;
@@ -112,7 +113,11 @@ impl Write<'_> {
         // Who named no version takes what is there.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
+        if !self.is_internal {
+            disabled::drop_sent(self.ask, &mut object, Some(live))?;
+        }
         defaults::apply(resource, &mut object);
+        disabled::drop_added(resource, &mut object, Some(live));
         let patched = self.ask.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.is_internal {
@@ -143,6 +148,7 @@ impl Write<'_> {
         drop(before);
         allocate::carry_over(resource, &mut object, live);
         let mut warnings = self.prepare_update(&mut object, live);
+        disabled::drop_added(resource, &mut object, Some(live));
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
         escalation::check(self.api, self.ask, &object, Some(live)).await?;
         if !self.is_internal {

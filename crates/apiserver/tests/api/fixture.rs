@@ -64,6 +64,13 @@ impl Answer {
         value.str_at(&["message"]).unwrap_or_default().to_owned()
     }
 
+    /// All of them.
+    pub(crate) fn warnings(&self) -> String {
+        let all = self.headers.get_all("warning").iter();
+        let all = all.map(|it| it.to_str().unwrap().replace("\\\"", "\""));
+        all.collect::<Vec<_>>().join("\n")
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).map(|it| it.to_str().unwrap());
         value.unwrap_or_default()

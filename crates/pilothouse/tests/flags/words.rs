@@ -48,6 +48,7 @@ fn help_has_headings_and_a_line_for_each_flag() {
         ("Authentication and authorization", "--client-ca-file"),
         ("Service account tokens", "--service-account-issuer"),
         ("Objects", "--service-cluster-ip-range"),
+        ("Features", "--feature-gates"),
         ("Limits", "--max-requests-inflight"),
         ("Logs", "-v, --v"),
     ];
@@ -77,7 +78,8 @@ fn the_last_of_two_counts() {
 fn typos_and_foreign_flags_get_a_hint() {
     for (flag, expected) in [
         ("--audit-log-path=/x", "no audit log yet"),
-        ("--feature-gates=A=true", "there are no gates"),
+        ("--runtime-config=api/beta=true", "--feature-gates"),
+        ("--emulation-forward-compatible=true", "--emulated-version"),
         ("--allow-privileged=true", "leave it out"),
         ("--kubelet-client-key=x", "no nodes"),
         ("--etcd-count-metric-poll-period=5m", "--etcd-servers"),

@@ -31,7 +31,6 @@ pub(super) fn create(group: &str, kind: &str, object: &mut Object, context: &Con
         }
         ("apps", "DaemonSet") => template_generation(object, |given| given.max(1)),
         ("batch", "Job") => job_selector(object),
-        ("coordination.k8s.io", "Lease") => no_election(object, &Value::Null),
         ("certificates.k8s.io", "CertificateSigningRequest") => requester(object, context),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(object),
         ("apiregistration.k8s.io", "APIService") => local_service(object, context),
@@ -77,7 +76,6 @@ pub(super) fn update(
             });
         }
         ("", "PersistentVolumeClaim") => data_sources(new, old),
-        ("coordination.k8s.io", "Lease") => no_election(new, old),
         ("", "Node") if !old.has("spec.configSource") => drop_below(new, &["spec"], "configSource"),
         ("certificates.k8s.io", "CertificateSigningRequest") => {
             if let Some(before) = old.as_object() {
@@ -228,18 +226,13 @@ fn secret_references(account: &mut Object) {
     }
 }
 
-/// The old and the new way to name a data source say the same. What only the new way can say is dropped from the old, and
-/// so are sources in other namespaces (an alpha feature of 1.37).
+/// The old and the new way to name a data source say the same. What only the new way can say is dropped from the old.
 pub(super) fn data_sources(claim: &mut Object, old: &Value) {
     let Some(Value::Object(spec)) = claim.get_mut("spec") else {
         return;
     };
     let had = |field| old.find(field).is_some_and(|it| !it.is_null());
     let (had_old, had_new) = (had("spec.dataSource"), had("spec.dataSourceRef"));
-    let elsewhere = |it: &Value| !it.text("namespace").is_empty();
-    if !had_new && spec.get("dataSourceRef").is_some_and(elsewhere) {
-        spec.remove("dataSourceRef");
-    }
     let known = |it: &Value| {
         matches!(
             (it.text("apiGroup"), it.text("kind")),
@@ -272,21 +265,6 @@ pub(super) fn data_sources(claim: &mut Object, old: &Value) {
             spec.insert("dataSource", made);
         }
         _ => {}
-    }
-}
-
-/// Coordinated leader election is off in 1.37: only who has its fields keeps them.
-fn no_election(lease: &mut Object, old: &Value) {
-    let Some(Value::Object(spec)) = lease.get_mut("spec") else {
-        return;
-    };
-    for field in ["strategy", "preferredHolder"] {
-        if old
-            .find(&format!("spec.{field}"))
-            .is_none_or(Value::is_null)
-        {
-            spec.remove(field);
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use json::Value;
 use meta::field::{Error, ErrorList};
 
+use super::Options;
 use super::field::Field;
 use super::go_form::go_form;
 
@@ -16,9 +17,17 @@ use super::go_form::go_form;
 pub(crate) struct Errors {
     list: ErrorList,
     late: ErrorList,
+    pub(crate) options: Options,
 }
 
 impl Errors {
+    pub(crate) fn with(options: Options) -> Self {
+        Self {
+            options,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn into_list(mut self) -> Vec<Error> {
         self.list.append(self.late);
         self.list.into_vec()

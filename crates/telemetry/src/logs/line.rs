@@ -34,6 +34,7 @@ pub(super) fn text(record: &Record<'_>, now: SystemTime) -> String {
             match field {
                 Field::Text(text) => format!("{:?}", cut(text)),
                 Field::Number(number) => number.to_string(),
+                Field::Flag(flag) => flag.to_string(),
                 Field::Took(took) => format!("\"{}\"", go_duration_string(*took)),
             },
         );
@@ -64,6 +65,7 @@ pub(super) fn json(record: &Record<'_>, now: SystemTime) -> String {
         let value: Value = match field {
             Field::Text(text) => cut(text).into(),
             Field::Number(number) => (*number).into(),
+            Field::Flag(flag) => (*flag).into(),
             Field::Took(took) => go_duration_string(*took).into(),
         };
         line.insert(*key, value);

@@ -34,6 +34,11 @@ impl Entry {
             match field {
                 Field::Text(text) => out.attribute(6, key, cut(text)),
                 Field::Took(took) => out.attribute(6, key, &meta::time::go_duration_string(*took)),
+                // Bool is field 2 of AnyValue, as in `opentelemetry/proto/common/v1/common.proto`.
+                Field::Flag(flag) => out.message(6, |pair| {
+                    pair.text(1, key);
+                    pair.message(2, |any| any.number(2, u64::from(*flag)));
+                }),
                 Field::Number(number) => out.message(6, |pair| {
                     pair.text(1, key);
                     pair.message(2, |any| any.number(3, number.cast_unsigned()));

@@ -12,7 +12,9 @@ use json::{Object, Value, json};
 use super::dialect::{Dialect, is_custom};
 use super::form::Form;
 use super::parts::{Encoding, Parts, is_same};
+use super::types::Types;
 use super::{gnostic, roots, v3};
+use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource, ServedCatalog};
 use crate::runtime::clock;
 use crate::runtime::digest;
@@ -147,7 +149,8 @@ impl Cache {
                 parts.document(catalog, Encoding::Protobuf)
             } else {
                 let of: Vec<&Resource> = document.of.iter().map(|it| &**it).collect();
-                let bytes = gnostic::encode(Dialect::V3, &version3(&name, &of)?);
+                let gates = &cache.catalog.load().gates;
+                let bytes = gnostic::encode(Dialect::V3, &version3(&name, &of, gates)?);
                 Packed::new(&bytes)
             };
             cache.made.fetch_add(1, Ordering::Relaxed);
@@ -219,7 +222,7 @@ impl Cache {
                 (digest::etag(&packed.bytes), packed)
             } else {
                 let of: Vec<&Resource> = of.iter().map(|it| &***it).collect();
-                let bytes = json::to_vec(&version3(name, &of)?);
+                let bytes = json::to_vec(&version3(name, &of, &catalog.gates)?);
                 (digest::etag(&bytes), Packed::new(&bytes))
             };
             self.made.fetch_add(1, Ordering::Relaxed);
@@ -313,13 +316,14 @@ pub(super) fn url(name: &str, etag: &str) -> String {
 }
 
 /// A document of version 3.
-fn version3(name: &str, of: &[&Resource]) -> Option<Value> {
+fn version3(name: &str, of: &[&Resource], gates: &Arc<Gates>) -> Option<Value> {
+    let types = Types::new(gates);
     if let Some(path) = roots::plain(name) {
-        return Some(v3::plain(path));
+        return Some(v3::plain(path, &types));
     }
     match split(name)? {
-        (group, "") => Some(v3::plain(roots::group(group))),
-        (group, version) => Some(v3::version(group, version, of)),
+        (group, "") => Some(v3::plain(roots::group(group), &types)),
+        (group, version) => Some(v3::version(group, version, of, &types)),
     }
 }
 
@@ -335,7 +339,7 @@ pub(super) fn tree(catalog: &Catalog, name: &str) -> Option<Value> {
 pub(super) fn tree3(catalog: &Catalog, name: &str) -> Option<Value> {
     let of = resources(catalog, name)?;
     let of: Vec<&Resource> = of.iter().map(|it| &***it).collect();
-    version3(name, &of)
+    version3(name, &of, &catalog.gates)
 }
 
 /// The names of all documents of version 3, in order.

@@ -2,9 +2,6 @@
 
 use crate::catalog::Resource;
 
-/// The release of Kubernetes that documents are of.
-pub(super) const RELEASE: &str = "1.37";
-
 /// The version of `OpenAPI` that a schema is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {

@@ -10,6 +10,7 @@ use super::dialect::{Dialect, is_custom};
 use super::gnostic;
 use super::types::Types;
 use super::v2::{self, Contribution};
+use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource};
 use crate::transport::gzip::{Packed, Packer, Piece};
 
@@ -67,6 +68,7 @@ impl Parts {
             encoding,
             packer: Packer::new(),
             types: None,
+            gates: catalog.gates.clone(),
         };
         let builtin = encoded.builtin.get_or_insert_with(|| {
             *made += 1;
@@ -118,17 +120,18 @@ struct Maker {
     encoding: Encoding,
     packer: Packer,
     types: Option<Types>,
+    gates: Arc<Gates>,
 }
 
 impl Maker {
     fn builtin(&mut self, catalog: &Catalog) -> Part {
-        let types = self.types.get_or_insert_with(Types::new);
+        let types = self.types.get_or_insert_with(|| Types::new(&self.gates));
         let contribution = v2::builtin(catalog, types);
         self.part(None, contribution)
     }
 
     fn custom(&mut self, resource: &Arc<Resource>, builtin: &Part) -> Part {
-        let types = self.types.get_or_insert_with(Types::new);
+        let types = self.types.get_or_insert_with(|| Types::new(&self.gates));
         let mut contribution = v2::custom(resource, types);
         // What all resources share is there already.
         let [_, definitions, parameters] = &builtin.entries;
@@ -188,7 +191,7 @@ impl Maker {
         custom: &HashMap<String, Part>,
     ) -> Packed {
         let more = self.missing(catalog, builtin, custom);
-        let (head, tail) = v2::frame();
+        let (head, tail) = v2::frame(catalog.gates.release());
         let mut pieces = vec![self.literal(&head, Edge::Begin)];
         for (at, section) in SECTIONS.iter().enumerate() {
             // The built-in ones first: of two of one name, the first stays.
@@ -225,7 +228,7 @@ impl Maker {
             return None;
         }
         let wanted = wanted.into_iter().map(str::to_owned).collect();
-        let types = self.types.get_or_insert_with(Types::new);
+        let types = self.types.get_or_insert_with(|| Types::new(&self.gates));
         let definitions = types.schemas(Dialect::V2, &v2::scope(catalog), wanted);
         let contribution = Contribution {
             definitions,

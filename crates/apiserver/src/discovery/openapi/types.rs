@@ -10,6 +10,7 @@ use schema::{Builtin, Field, Format, Go, GoField, ListType, MapType, Node, NodeI
 use super::dialect::Dialect;
 use super::facts;
 use crate::catalog::Resource;
+use crate::catalog::gates::Gates;
 
 /// All built-in types, by what documents need to know of them.
 pub(super) struct Types {
@@ -18,10 +19,12 @@ pub(super) struct Types {
     /// A node that adds to a type shares its Go type, by which the type is found.
     by_go: HashMap<*const Go, &'static str>,
     kinds: HashMap<NodeId, (&'static str, &'static str, &'static str)>,
+    /// What is not published, for its gate is off.
+    gates: Arc<Gates>,
 }
 
 impl Types {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(gates: &Arc<Gates>) -> Self {
         let builtin = schema::builtin();
         let mut names = HashMap::new();
         let mut by_go = HashMap::new();
@@ -45,7 +48,13 @@ impl Types {
             names,
             by_go,
             kinds,
+            gates: gates.clone(),
         }
+    }
+
+    /// The version of Kubernetes that documents are of.
+    pub(super) fn release(&self) -> &str {
+        self.gates.release()
     }
 
     /// The name of the type of a kind, if it is built in.
@@ -137,7 +146,7 @@ impl Writer<'_> {
             schema.push("description", text);
         }
         if !facts::special(self.dialect, node, &mut schema) {
-            self.object(name, node, &mut schema);
+            self.object(name, id, &mut schema);
         }
         let kinds = self.kinds(id);
         if !kinds.is_empty() {
@@ -164,18 +173,22 @@ impl Writer<'_> {
         }
     }
 
-    fn object(&mut self, name: &str, node: &'static Node, schema: &mut Object) {
+    fn object(&mut self, name: &str, id: NodeId, schema: &mut Object) {
+        let node = node(self.types.builtin, id);
         schema.push("type", "object");
         let Shape::Object { fields, map_type } = &node.shape else {
             return;
         };
-        let required = fields.iter().filter(|it| it.required);
+        let gates = &*self.types.gates;
+        let is_published = |it: &Field| !gates.hide(id, &it.name);
+        let required = fields.iter().filter(|it| it.required && is_published(it));
         let required: Value = required.map(|it| &it.name).collect();
         if required.as_array().is_some_and(|it| !it.is_empty()) {
             schema.push("required", required);
         }
         let go = node.go.as_deref().map_or(&[][..], |it| &it.fields);
         let mut order: Vec<usize> = (0..fields.len()).collect();
+        order.retain(|at| is_published(&fields[*at]));
         order.sort_by_key(|at| &fields[*at].name);
         let mut properties = Object::with_capacity(fields.len());
         for at in order {
@@ -195,7 +208,8 @@ impl Writer<'_> {
         let node = node(self.types.builtin, field.node);
         let mut text = self.text(name, &field.name);
         let more = facts::values(name, &field.name);
-        if let Some(values) = node.values.as_deref().or(more.as_deref()) {
+        let values = self.values(field.node);
+        if let Some(values) = values.as_deref().or(more.as_deref()) {
             facts::name_values(&mut text, values);
         }
         let mut schema = Object::new();
@@ -214,7 +228,7 @@ impl Writer<'_> {
             facts::extensions(name, &field.name, node, true, &mut schema);
             return self.refer(of, schema);
         }
-        self.inline(node, default, &mut schema);
+        self.inline(field.node, default, &mut schema);
         if let Some(values) = more {
             schema.push("enum", values.iter().collect::<Value>());
         }
@@ -236,7 +250,16 @@ impl Writer<'_> {
         beside.into()
     }
 
-    fn inline(&mut self, node: &'static Node, default: Option<Value>, schema: &mut Object) {
+    /// The values of an enum that are published.
+    fn values(&self, id: NodeId) -> Option<Vec<json::Text>> {
+        let gates = &self.types.gates;
+        let all = node(self.types.builtin, id).values.as_deref()?;
+        let shown = all.iter().filter(|it| !gates.hide_value(id, it));
+        Some(shown.cloned().collect())
+    }
+
+    fn inline(&mut self, id: NodeId, default: Option<Value>, schema: &mut Object) {
+        let node = node(self.types.builtin, id);
         let (ty, format) = match (&node.shape, node.format) {
             (Shape::Boolean, _) => ("boolean", ""),
             (Shape::Integer, Format::Int32) => ("integer", "int32"),
@@ -255,7 +278,7 @@ impl Writer<'_> {
         if let Some(default) = default {
             schema.push("default", default);
         }
-        if let Some(values) = &node.values {
+        if let Some(values) = self.values(id) {
             schema.push("enum", values.iter().collect::<Value>());
         }
         match &node.shape {
@@ -277,7 +300,7 @@ impl Writer<'_> {
             return self.refer(of, Object::new());
         }
         let mut schema = Object::new();
-        self.inline(node, None, &mut schema);
+        self.inline(id, None, &mut schema);
         schema.into()
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use json::{Object, Value, json};
 
 use super::custom;
-use super::dialect::{Dialect, RELEASE, is_custom};
+use super::dialect::{Dialect, is_custom};
 use super::operation::{Answer, Operation, Path};
 use super::parameters::Parameter;
 use super::roots;
@@ -92,10 +92,10 @@ pub(super) fn scope(catalog: &Catalog) -> Vec<Scope> {
 }
 
 /// What stands before the paths, and what behind the parameters.
-pub(super) fn frame() -> (Value, Value) {
+pub(super) fn frame(release: &str) -> (Value, Value) {
     let head = json!({
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": RELEASE},
+        "info": {"title": "Kubernetes", "version": release},
     });
     let tail = json!({
         "securityDefinitions": {"BearerToken": (token(false))},
@@ -107,7 +107,7 @@ pub(super) fn frame() -> (Value, Value) {
 /// The document as one tree: what its parts are compared with.
 #[cfg(test)]
 pub(super) fn document(catalog: &Catalog) -> Value {
-    let types = Types::new();
+    let types = Types::new(&catalog.gates);
     let mut paths: Vec<Path> = roots::PLAIN
         .iter()
         .filter_map(|it| roots::plain(it))
@@ -145,7 +145,7 @@ pub(super) fn document(catalog: &Catalog) -> Value {
     definitions.extend(types.schemas(Dialect::V2, &scope, wanted));
     json!({
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": RELEASE},
+        "info": {"title": "Kubernetes", "version": (catalog.gates.release())},
         "paths": items,
         "definitions": (definitions.into_iter().collect::<Object>()),
         "parameters": (writer.shared.into_iter().collect::<Object>()),

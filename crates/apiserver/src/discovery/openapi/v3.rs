@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use json::{Object, Value, json};
 
 use super::custom;
-use super::dialect::{Dialect, RELEASE};
+use super::dialect::Dialect;
 use super::operation::{Answer, Operation, Path};
 use super::parameters::Parameter;
 use super::roots;
@@ -15,8 +15,7 @@ use crate::catalog::Resource;
 const REF: &str = "#/components/schemas/";
 
 /// The document of a version of a group.
-pub(super) fn version(group: &str, version: &str, resources: &[&Resource]) -> Value {
-    let types = Types::new();
+pub(super) fn version(group: &str, version: &str, resources: &[&Resource], types: &Types) -> Value {
     let mut paths = Vec::new();
     let is_custom = |it: &&&Resource| it.custom.is_some();
     let all_custom = resources.iter().all(|it| is_custom(&it));
@@ -24,19 +23,19 @@ pub(super) fn version(group: &str, version: &str, resources: &[&Resource]) -> Va
         paths.push(roots::version(group, version));
     }
     for resource in resources {
-        paths.extend(super::paths::of(resource, &types));
+        paths.extend(super::paths::of(resource, types));
     }
     let scope = [(group.into(), version.into())];
     let mut more = BTreeMap::new();
     for resource in resources.iter().filter(is_custom) {
         custom::schemas(resource, Dialect::V3, &mut more);
     }
-    document(&types, &scope, paths, more, all_custom)
+    document(types, &scope, paths, more, all_custom)
 }
 
 /// The document of paths that are no resources.
-pub(super) fn plain(path: Path) -> Value {
-    document(&Types::new(), &[], vec![path], BTreeMap::new(), false)
+pub(super) fn plain(path: Path, types: &Types) -> Value {
+    document(types, &[], vec![path], BTreeMap::new(), false)
 }
 
 fn document(
@@ -67,7 +66,7 @@ fn document(
         json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"})
     } else {
         components.push("securitySchemes", json!({"BearerToken": (token(true))}));
-        json!({"title": "Kubernetes", "version": RELEASE})
+        json!({"title": "Kubernetes", "version": (types.release())})
     };
     json!({"openapi": "3.0.0", "info": info, "paths": items, "components": components})
 }

@@ -100,12 +100,7 @@ pub(super) const CREATED: &[(&str, &str, &[&str])] = &[
     (
         "v1 PersistentVolumeClaim",
         r#"{"spec":{"dataSourceRef":{"kind":"k","name":"n","apiGroup":"g","namespace":"o"}}}"#,
-        &["spec.dataSource!", "spec.dataSourceRef!"],
-    ),
-    (
-        "coordination.k8s.io/v1 Lease",
-        r#"{"spec":{"holderIdentity":"a","strategy":"OldestEmulationVersion","preferredHolder":"b"}}"#,
-        &[r#"spec={"holderIdentity":"a"}"#],
+        &["spec.dataSource!"],
     ),
     (
         "v1 Node",

@@ -21,13 +21,15 @@ pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
 pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
-    let mut found = Errors::default();
+    let mut options = e.options;
+    options.stateful_set_recreate |= was.child("updateStrategy").text("type") == "Recreate";
+    let mut found = Errors::with(options);
     spec(&mut found, &it, false);
     if !found.is_empty() {
-        let mut before = Errors::default();
+        let mut before = Errors::with(options);
         spec(&mut before, &was, false);
         if !before.is_empty() {
-            found = Errors::default();
+            found = Errors::with(options);
             spec(&mut found, &it, true);
         }
     }
@@ -120,9 +122,10 @@ fn as_it_will_be(spec: &Field) -> Option<Value> {
 
 fn strategy(e: &mut Errors, it: &Field) {
     let rolling = it.child("rollingUpdate");
+    let recreate = e.options.stateful_set_recreate;
     match it.text("type") {
         "" => e.required(it, ""),
-        "OnDelete" => {
+        strategy if strategy == "OnDelete" || (strategy == "Recreate" && recreate) => {
             if rolling.is_set() {
                 e.invalid(&rolling, "only allowed for updateStrategy 'RollingUpdate'");
             }
@@ -139,7 +142,11 @@ fn strategy(e: &mut Errors, it: &Field) {
             }
         }
         _ => {
-            let text = "must be 'RollingUpdate' or 'OnDelete'";
+            let text = if recreate {
+                "must be 'RollingUpdate', 'OnDelete', or 'Recreate'"
+            } else {
+                "must be 'RollingUpdate' or 'OnDelete'"
+            };
             e.invalid_as("StatefulSetUpdateStrategy", it, text);
         }
     }

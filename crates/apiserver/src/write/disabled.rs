@@ -1,0 +1,68 @@
+//! Fields whose feature gate is off: dropped from what clients write, unless the stored object uses them already, and told
+//! to those who want to know (`fieldValidation`).
+
+use json::Value;
+use meta::Status;
+
+use crate::catalog::Resource;
+use crate::catalog::gates::{Disabled, Gates};
+use crate::handler::context::RequestContext;
+use crate::handler::decode::{self, Expected, Validation};
+
+/// Drops disabled fields of what a client has sent, and tells of them.
+pub(super) fn drop_sent(
+    ask: &RequestContext<'_>,
+    object: &mut Value,
+    live: Option<&Value>,
+) -> Result<(), Status> {
+    let Some((gates, root)) = gates(&ask.resource) else {
+        return Ok(());
+    };
+    let found = gates.drop_disabled(root, object, live);
+    if found.is_empty() {
+        return Ok(());
+    }
+    let expected = Expected {
+        kind: &ask.resource.gvk(),
+        schema: None,
+        custom: None,
+    };
+    let texts = found.iter().map(Disabled::text).collect();
+    let warnings = decode::strict(texts, Validation::of(ask), &expected)?;
+    ask.warnings.add(warnings);
+    Ok(())
+}
+
+/// Whether a field is missed that cannot be there, because its gate is off.
+pub(super) fn is_missed(resource: &Resource, error: &meta::field::Error) -> bool {
+    let gates = gates(resource);
+    error.kind == meta::field::ErrorKind::Required
+        && gates.is_some_and(|(gates, root)| gates.hide_path(root, &error.field))
+}
+
+/// What defaults and admission have added, no client is told of.
+pub(super) fn drop_added(resource: &Resource, object: &mut Value, live: Option<&Value>) {
+    if let Some((gates, root)) = gates(resource) {
+        gates.drop_disabled(root, object, live);
+    }
+}
+
+/// Fields that are refused where others are dropped.
+pub(super) fn validate(
+    resource: &Resource,
+    object: &Value,
+    live: Option<&Value>,
+) -> Vec<meta::field::Error> {
+    let Some((gates, root)) = gates(resource) else {
+        return Vec::new();
+    };
+    let found = gates.forbidden(root, object, live).into_iter();
+    found
+        .map(|it| meta::field::Error::forbidden(it.path, ""))
+        .collect()
+}
+
+fn gates(resource: &Resource) -> Option<(&Gates, schema::NodeId)> {
+    let gates = resource.gates.as_deref()?;
+    Some((gates, resource.schema.as_ref()?.root))
+}

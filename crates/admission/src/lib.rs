@@ -27,6 +27,7 @@ mod service_account;
 pub mod storage;
 mod taint_nodes_by_condition;
 mod toleration;
+mod versioned;
 pub mod webhook;
 
 pub use chain::Chain;

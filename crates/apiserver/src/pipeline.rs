@@ -151,7 +151,7 @@ async fn run(
     // As Kubernetes 1.37 calls it, whoever may be impersonated.
     let _impersonation = traced::filter_span("constrainedimpersonation");
     let method = lowercase(&parts.method);
-    let user = if impersonate::is_asked_for(&parts.headers) {
+    let user = if impersonate::is_requested(&parts.headers) {
         let sender = attributes(&user, &method, info, query);
         match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
             Ok(other) => {
@@ -261,7 +261,7 @@ async fn act(
     }
     let work = pin!(verbs::answer(api, ask, body));
     let mut work = Offload::new(api.cpu_slots(), work);
-    let answered = before(ask.deadline, &mut work).await;
+    let answered = with_deadline(ask.deadline, &mut work).await;
     let mut response = answered.unwrap_or_else(|_| {
         api.metrics().requests.timed_out(ask);
         respond::failed(&timed_out(), ask.headers, ask.query)
@@ -307,12 +307,12 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {
     let mut work = pin!(work);
-    let answered = before(deadline, &mut work).await;
+    let answered = with_deadline(deadline, &mut work).await;
     answered.unwrap_or_else(|_| Err(timed_out()))
 }
 
 /// The work's outcome, or an error if there is none at the deadline.
-async fn before<F: Future + Unpin>(
+async fn with_deadline<F: Future + Unpin>(
     deadline: Option<Instant>,
     work: &mut F,
 ) -> Result<F::Output, Elapsed> {

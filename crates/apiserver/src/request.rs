@@ -131,8 +131,8 @@ impl<'a> RequestInfo<'a> {
     }
 }
 
-/// Parts of a path that are there at once: most have no more.
-const USUAL_PARTS: usize = 8;
+/// Capacity for path segments: most paths have no more.
+const PATH_SEGMENTS: usize = 8;
 
 fn resource<'a>(
     method: &Method,
@@ -142,7 +142,7 @@ fn resource<'a>(
     // Decoded before it is cut, as upstream: a slash is a slash, however it is written.
     let decoded = percent_decode(path)
         .ok_or_else(|| BadPath(format!("invalid URL escape in {}", meta::go::quote(path))))?;
-    let mut all: Vec<Cow<'a, str>> = Vec::with_capacity(USUAL_PARTS);
+    let mut all: Vec<Cow<'a, str>> = Vec::with_capacity(PATH_SEGMENTS);
     match decoded {
         Cow::Borrowed(path) => {
             let parts = path.trim_matches('/').split('/');

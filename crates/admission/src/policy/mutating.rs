@@ -6,7 +6,6 @@ use std::sync::Arc;
 use auth::Authorizer;
 use json::Value;
 use meta::Status;
-use meta::gvk::GroupVersionKind;
 use meta::status::{Cause, Reason};
 use telemetry::trace;
 
@@ -17,6 +16,7 @@ use super::mutator::{Mutator, Patch, wrong};
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
 use super::{RequestAuthorizer, request, request_resource};
 use crate::metrics::{Metrics, Mutation, Phase};
+use crate::versioned::Versioned;
 use crate::{Admitting, ApplyError, Operation, Outcome, Plugin, Request};
 
 #[derive(Debug)]
@@ -124,31 +124,6 @@ struct Dispatch<'a> {
     errors: Vec<PolicyError>,
 }
 
-/// The object at the version that a policy sees.
-pub(super) struct Versioned<'a> {
-    pub(super) request: &'a Request<'a>,
-    pub(super) kind: GroupVersionKind,
-    pub(super) object: Value,
-    pub(super) old: Option<Value>,
-}
-
-impl Versioned<'_> {
-    async fn turn(&mut self, kind: &GroupVersionKind) -> Result<(), Status> {
-        if self.kind == *kind {
-            return Ok(());
-        }
-        let kinds = self.request.kinds;
-        if !self.object.is_null() {
-            self.object = kinds.convert(self.object.take(), kind).await?;
-        }
-        if let Some(old) = self.old.take() {
-            self.old = Some(kinds.convert(old, kind).await?);
-        }
-        self.kind = kind.clone();
-        Ok(())
-    }
-}
-
 impl Dispatch<'_> {
     /// All that mean the request, before anything is changed.
     async fn select<'p>(
@@ -248,7 +223,7 @@ impl Dispatch<'_> {
         };
         for invocation in invocations {
             let kind = &invocation.matched.kind;
-            if let Err(status) = versioned.turn(kind).await {
+            if let Err(status) = versioned.convert_to(kind).await {
                 self.misconfigured(invocation.definition, None, &status.message);
                 continue;
             }
@@ -271,7 +246,7 @@ impl Dispatch<'_> {
                 state.invoked.insert(invocation.key());
             }
         }
-        versioned.turn(request.kind).await?;
+        versioned.convert_to(request.kind).await?;
         admitting.object = versioned.object.clone();
         admitting.policy_reinvocation.last = versioned.object;
         Ok(())

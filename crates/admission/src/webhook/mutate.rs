@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use json::{Object, Value, json};
 use meta::Status;
-use meta::gvk::GroupVersionKind;
 use telemetry::trace;
 
 use super::call::{Call, Failure, call};
@@ -12,6 +11,7 @@ use super::matching::{Invocation, holds, invocation};
 use super::review::{self, Objects, Response};
 use super::{Hook, Hooks};
 use crate::metrics::Phase;
+use crate::versioned::Versioned;
 use crate::{Admitting, Request};
 
 /// Who is called again in the second round.
@@ -33,31 +33,6 @@ impl Reinvocation {
     }
 }
 
-/// The object at the version of the webhook that had it last.
-struct Versioned<'a> {
-    kind: GroupVersionKind,
-    object: Value,
-    old: Option<Value>,
-    request: &'a Request<'a>,
-}
-
-impl Versioned<'_> {
-    async fn turn(&mut self, kind: &GroupVersionKind) -> Result<(), Status> {
-        if self.kind == *kind {
-            return Ok(());
-        }
-        let kinds = self.request.kinds;
-        if !self.object.is_null() {
-            self.object = kinds.convert(self.object.take(), kind).await?;
-        }
-        if let Some(old) = self.old.take() {
-            self.old = Some(kinds.convert(old, kind).await?);
-        }
-        self.kind = kind.clone();
-        Ok(())
-    }
-}
-
 pub(super) async fn all(
     hooks: &Hooks,
     request: &Request<'_>,
@@ -76,7 +51,7 @@ pub(super) async fn all(
     for (index, hook) in hooks.get(request.lookup).iter().enumerate() {
         one(hooks, hook, index, &mut versioned, admitting).await?;
     }
-    versioned.turn(request.kind).await?;
+    versioned.convert_to(request.kind).await?;
     admitting.reinvocation.last = versioned.object.clone();
     admitting.object = versioned.object;
     Ok(())
@@ -98,7 +73,7 @@ async fn one(
     if state.running && !state.again.contains(&hook.uid) {
         return Ok(());
     }
-    versioned.turn(&found.kind).await?;
+    versioned.convert_to(&found.kind).await?;
     let (new, old) = (&versioned.object, versioned.old.as_ref());
     if !holds(&hooks.caller, &found, request, (new, old), Phase::Admit)? {
         return Ok(());

@@ -9,7 +9,7 @@ use meta::gvk::GroupResource;
 use super::authenticate::texts;
 
 /// Whether a request asks to act as another user.
-pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
+pub(crate) fn is_requested(headers: &HeaderMap) -> bool {
     let mut names = headers.keys();
     names.any(|it| impersonation::is_header(it.as_str()))
 }

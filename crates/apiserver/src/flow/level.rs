@@ -207,11 +207,11 @@ impl Entry {
     }
 }
 
-/// An entry as requests refer to it.
+/// A reference to an [`Entry`] whose reference count is shared by the requests of one thread only.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryRef(Arc<Counted>);
 
-/// What the count of one thread's references stands before.
+/// Exists to have a reference count of its own.
 #[derive(Debug)]
 struct Counted(Arc<Entry>);
 

@@ -23,7 +23,7 @@ const MOST: usize = 256 << 10;
 const KEPT: usize = 4 << 10;
 
 thread_local! {
-    /// A larger one serves all connections of a thread in turn.
+    /// A write buffer larger than `KEPT`, reused by all connections of the thread.
     static LARGE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 

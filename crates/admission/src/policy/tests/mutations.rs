@@ -14,9 +14,10 @@ use super::cases::run;
 use super::world::{Allows, World, written};
 use crate::metrics::Metrics;
 use crate::policy::expression::Bindings;
-use crate::policy::mutating::{Refused, Versioned, apply};
+use crate::policy::mutating::{Refused, apply};
 use crate::policy::mutator::Mutator;
 use crate::policy::{GROUP, Matched, MutatingAdmissionPolicy, RequestAuthorizer, request};
+use crate::versioned::Versioned;
 use crate::{Admitting, Chain, Operation, Outcome, Plugin, Request};
 
 #[requires(cel_cases)]

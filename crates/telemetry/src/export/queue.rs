@@ -1,8 +1,8 @@
 //! Hot path. What waits to be sent, and the books of what became of it.
 //!
 //! Whoever has something to send encodes it straight into a chunk of a message. Chunks lie in shards, one for each thread as a
-//! rule, so that threads do not meet; where two do, the second goes on to the next shard. **Pushing waits for nobody.** The
-//! exporter may wait, for as long as it takes to encode one item.
+//! rule, so that threads do not meet; where two do, the second goes on to the next shard, and where all are locked, to a chunk
+//! of the overflow. **Pushing waits for no encoding.** The exporter may wait, for as long as it takes to encode one item.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -49,6 +49,9 @@ impl Numbers {
 #[derive(Debug)]
 pub struct Queue {
     shards: Box<[Shard]>,
+    /// Chunks that threads filled in part while all shards were locked. It is locked to take one out or to put one back, never
+    /// while something is encoded; so there are at most as many as threads that push at once.
+    overflow: Mutex<Vec<Chunk>>,
     buffers: Arc<Buffers>,
     /// Chunks that are full, from the shards to the exporter.
     full: Sender<Chunk>,
@@ -93,6 +96,7 @@ impl Queue {
         let shards = threads.clamp(2, MOST_SHARDS);
         Self {
             shards: (0..shards).map(|_| Shard::default()).collect(),
+            overflow: Mutex::default(),
             // One for each shard, and some that are full.
             buffers: Arc::new(Buffers::new(bytes, 2 * shards)),
             full,
@@ -133,11 +137,12 @@ impl Queue {
             };
             return self.append(&mut slot, place, encode);
         }
-        // All are being used just now, or whoever did was interrupted.
-        let mut own = None;
-        let done = self.append(&mut own, place, encode);
-        self.hand_over(&mut own);
-        done
+        // All are locked: their threads encode just now, or were interrupted while they did.
+        let mut borrowed = Borrowed {
+            queue: self,
+            chunk: lock(&self.overflow).pop(),
+        };
+        self.append(&mut borrowed.chunk, place, encode)
     }
 
     /// A place is taken first: what has one is waited for by whoever closes the queue.
@@ -210,7 +215,8 @@ impl Queue {
     pub fn pop(&self) -> Option<Chunk> {
         let chunk = self.next_full().or_else(|| {
             let mut shards = self.shards.iter();
-            shards.find_map(|Shard(it)| lock(it).take_if(|it| !it.is_empty()))
+            let of_shard = shards.find_map(|Shard(it)| lock(it).take_if(|it| !it.is_empty()));
+            of_shard.or_else(|| lock(&self.overflow).pop())
         })?;
         let places = chunk.places();
         self.taken.places.fetch_sub(places, Ordering::AcqRel);
@@ -221,6 +227,9 @@ impl Queue {
     pub(super) fn sweep(&self) {
         for Shard(shard) in &self.shards {
             self.hand_over(&mut lock(shard));
+        }
+        for chunk in std::mem::take(&mut *lock(&self.overflow)) {
+            self.hand_over(&mut Some(chunk));
         }
     }
 
@@ -268,6 +277,20 @@ impl Queue {
     /// waits for nothing.
     pub(crate) fn is_drained(&self) -> bool {
         self.taken.places.load(Ordering::Acquire) == CLOSED
+    }
+}
+
+/// A chunk of the overflow, which goes back there, also when an encoder panics.
+struct Borrowed<'a> {
+    queue: &'a Queue,
+    chunk: Option<Chunk>,
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        if let Some(chunk) = self.chunk.take_if(|it| !it.is_empty()) {
+            lock(&self.queue.overflow).push(chunk);
+        }
     }
 }
 

@@ -55,6 +55,29 @@ fn what_has_no_room_is_not_encoded() {
     assert_eq!(numbers.waiting(), 0);
 }
 
+/// A thread that is interrupted while it encodes keeps its shard locked. What others push meanwhile shares chunks: memory is
+/// bounded by chunks, and one for each item would use it up.
+#[test]
+fn items_share_chunks_while_all_shards_are_locked() {
+    let queue = Queue::new(100_000);
+    let locked: Vec<_> = queue.shards.iter().map(|Shard(it)| lock(it)).collect();
+    for _ in 0..10_000 {
+        assert_eq!(queue.try_push(3), Ok(()));
+    }
+    let panicking = || queue.push(1, |_| panic!("an encoder that fails"));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
+    drop(locked);
+    assert_eq!(queue.try_push(4), Ok(()));
+    queue.sweep();
+    let mut all = popped(&queue);
+    assert_eq!(all.len(), 10_001);
+    all.sort_unstable();
+    assert_eq!(all.last(), Some(&4));
+    assert_eq!(queue.numbers().dropped, 1, "only what panicked");
+    queue.close();
+    assert!(queue.is_drained());
+}
+
 #[test]
 fn a_large_queue_is_full_a_little_sooner() {
     let queue = Queue::new(6400);

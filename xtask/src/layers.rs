@@ -4,6 +4,7 @@
 mod documents;
 mod rooms;
 mod scan;
+mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -172,6 +173,7 @@ pub(crate) fn check() -> Outcome {
         }
     }
     rooms::check(&mut problems)?;
+    surface::check(&mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

@@ -6,6 +6,7 @@
 //! `state`, `subresources`, `transport`, `write`.
 
 pub(crate) mod gate;
+mod host;
 pub mod local;
 pub(crate) mod verbs;
 

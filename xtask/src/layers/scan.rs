@@ -54,6 +54,18 @@ impl Module {
     }
 }
 
+/// The modules of another crate that a file names, in the order of the text.
+pub(super) fn modules_of(of: &str, text: &str) -> Vec<Use> {
+    let words = words(text);
+    let mut found = Vec::new();
+    for (at, (line, word)) in words.iter().enumerate() {
+        if word == of && (at == 0 || words[at - 1].1 != "::") {
+            names_behind(&words[at + 1..], *line, &mut found);
+        }
+    }
+    found
+}
+
 /// The lines at which methods of a type begin; those of traits are none.
 pub(super) fn methods(text: &str, of: &str) -> Vec<usize> {
     let words = words(text);

@@ -177,8 +177,8 @@ impl MetadataStream {
     }
 }
 
-/// A quick look at one object, as far as memory knows.
-pub fn peek(
+/// The metadata of one object in this server's memory.
+pub(crate) fn cached(
     api: &Api,
     resource: &Arc<Resource>,
     namespace: &str,

@@ -2,6 +2,7 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod kinds;
 mod rooms;
 mod scan;
 mod surface;
@@ -174,6 +175,7 @@ pub(crate) fn check() -> Outcome {
     }
     rooms::check(&mut problems)?;
     surface::check(&mut problems)?;
+    kinds::check(&mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

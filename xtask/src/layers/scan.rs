@@ -107,9 +107,20 @@ fn names_behind(words: &[(usize, String)], line: usize, found: &mut Vec<Use>) {
     }
 }
 
+/// Strings of a file without those of raw strings, as they are written, each with its line.
+pub(super) fn strings(text: &str) -> Vec<(usize, String)> {
+    read(text).1
+}
+
 /// Names and signs, each with its line.
 fn words(text: &str) -> Vec<(usize, String)> {
+    read(text).0
+}
+
+/// Words and strings.
+fn read(text: &str) -> (Vec<(usize, String)>, Vec<(usize, String)>) {
     let mut words: Vec<(usize, String)> = Vec::new();
+    let mut strings: Vec<(usize, String)> = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {
@@ -119,7 +130,9 @@ fn words(text: &str) -> Vec<(usize, String)> {
         } else if let Some(length) = raw_string(rest) {
             length
         } else if first == '"' {
-            quoted(rest, '"')
+            let length = quoted(rest, '"');
+            strings.push((line, rest[..length].trim_matches('"').to_owned()));
+            length
         } else if first == '\'' {
             character(rest)
         } else if first.is_alphanumeric() || first == '_' {
@@ -141,7 +154,7 @@ fn words(text: &str) -> Vec<(usize, String)> {
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
-    words
+    (words, strings)
 }
 
 /// Comments in comments count.

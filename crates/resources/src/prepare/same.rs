@@ -15,7 +15,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Of two objects, without some of their keys.
-pub(super) fn same_but(a: &Object, b: &Object, without: &[&str]) -> bool {
+pub(crate) fn same_but(a: &Object, b: &Object, without: &[&str]) -> bool {
     let kept = |key: &str| !without.contains(&key);
     // Both mostly have their keys in one order.
     let mut beside = b.iter();
@@ -34,7 +34,7 @@ pub(super) fn same_but(a: &Object, b: &Object, without: &[&str]) -> bool {
             .all(|(key, value)| !missing(key) || same_field(key, Some(value), None))
 }
 
-pub(super) fn same_at(a: &Object, b: &Object, path: &[&str]) -> bool {
+pub(crate) fn same_at(a: &Object, b: &Object, path: &[&str]) -> bool {
     let Some((first, rest)) = path.split_first() else {
         return true;
     };

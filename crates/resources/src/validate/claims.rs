@@ -20,7 +20,7 @@ pub(super) const ACCESS_MODES: &[&str] = &[
 pub(super) const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"));
 }
@@ -125,7 +125,7 @@ fn data_source(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     create(e, new);
     let (it, was) = (new.child("spec"), old.child("spec"));
@@ -212,7 +212,7 @@ fn allowed(e: &mut Errors, new: &Field, old: &Field, munged: &mut Value, had: &m
     }
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     if new.child("metadata").text("resourceVersion").is_empty() {
         e.required(&new.child("resourceVersion"), "");

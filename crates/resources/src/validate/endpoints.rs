@@ -10,13 +10,13 @@ use super::pod::containers::PROTOCOLS;
 use super::same::same;
 use super::seen::Seen;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     subsets(e, &it.child("subsets"));
 }
 
 /// What did not change was valid once.
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     object_meta::create(e, new, Named::SUBDOMAIN);
     let all = new.child("subsets");
@@ -64,16 +64,16 @@ fn subsets(e: &mut Errors, all: &Field) {
     }
 }
 
-pub(super) mod slices {
+pub(crate) mod slices {
     //! `EndpointSlice`
 
     use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta, same};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         slice(e, it, true);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         let (all, had) = (new.child("endpoints"), old.child("endpoints"));
         slice(e, new, !same(all.value, had.value));
         let kind = new.child("addressType");

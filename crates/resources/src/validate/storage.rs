@@ -41,12 +41,12 @@ fn provisioner(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) mod classes {
+pub(crate) mod classes {
     //! `StorageClass`
 
     use super::{Errors, Field, Key, Named, Seen, object_meta, parameters, provisioner};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let by = it.child("provisioner");
         if by.is_empty() {
@@ -95,7 +95,7 @@ pub(super) mod classes {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         e.late(|e| {
             for name in [
@@ -110,12 +110,12 @@ pub(super) mod classes {
     }
 }
 
-pub(super) mod attachments {
+pub(crate) mod attachments {
     //! `VolumeAttachment`
 
     use super::{Errors, Field, MAX_SIZE, Named, names, object_meta, size, volumes};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let (spec, status) = (it.child("spec"), it.child("status"));
         let attacher = spec.child("attacher");
@@ -163,20 +163,20 @@ pub(super) mod attachments {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         e.late(|e| e.unchanged(&new.child("spec"), &old.child("spec")));
     }
 }
 
-pub(super) mod nodes {
+pub(crate) mod nodes {
     //! `CSINode`
 
     use super::{
         Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, same, sources, text,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let all = it.children(&["spec", "drivers"]);
         let mut seen = Seen::default();
@@ -207,7 +207,7 @@ pub(super) mod nodes {
     }
 
     /// How much a driver has may change.
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         let all = new.children(&["spec", "drivers"]);
         let mut by_name: HashMap<&str, Vec<&json::Value>> = HashMap::new();
@@ -238,12 +238,12 @@ pub(super) mod nodes {
     }
 }
 
-pub(super) mod drivers {
+pub(crate) mod drivers {
     //! `CSIDriver`
 
     use super::{Errors, Field, Named, Seen, object_meta, same};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         spec(e, &it.child("spec"));
     }
@@ -300,7 +300,7 @@ pub(super) mod drivers {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let (it, was) = (new.child("spec"), old.child("spec"));
         spec(e, &it);
@@ -313,19 +313,19 @@ pub(super) mod drivers {
     }
 }
 
-pub(super) mod capacities {
+pub(crate) mod capacities {
     //! `CSIStorageCapacity`
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         e.label_selector(&it.child("nodeTopology"));
         e.dns_subdomain(&it.child("storageClassName"));
         e.non_negative_quantity(&it.child("capacity"));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for name in ["nodeTopology", "storageClassName"] {
             e.immutable(&new.child(name), &old.child(name));
@@ -333,12 +333,12 @@ pub(super) mod capacities {
     }
 }
 
-pub(super) mod attribute_classes {
+pub(crate) mod attribute_classes {
     //! `VolumeAttributesClass`
 
     use super::{Errors, Field, Named, object_meta, parameters, provisioner, same};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let driver = it.child("driverName");
         if e.required_text(&driver) {
@@ -347,7 +347,7 @@ pub(super) mod attribute_classes {
         parameters(e, &it.child("parameters"), false);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for name in ["driverName", "parameters"] {
             let it = new.child(name);

@@ -13,7 +13,7 @@ use super::same::same;
 use super::sources;
 use super::words::{IMMUTABLE, quantity};
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     spec(
         e,
@@ -23,7 +23,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     );
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     create(e, new);
     let (it, was) = (new.child("spec"), old.child("spec"));
     let (mut source, had) = (only_source(it.value), only_source(was.value));
@@ -100,7 +100,7 @@ fn with_stable_labels(old: &Value, new: &Value) -> Value {
     }
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     if new.child("metadata").text("resourceVersion").is_empty() {
         e.required(&new.child("resourceVersion"), "");

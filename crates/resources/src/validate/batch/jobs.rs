@@ -4,7 +4,7 @@ use json::Value;
 use meta::names;
 
 use super::policies;
-pub(in crate::validate) use super::status::update_status;
+pub(crate) use super::status::update_status;
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta::{self, Named};
@@ -13,7 +13,7 @@ use crate::validate::same::same;
 use crate::validate::words::IMMUTABLE;
 use crate::validate::workloads::{Selected, does_not_match, selects};
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     let labels = it.children(&["metadata", "labels"]);
     let generated = it.children(&["spec", "template", "metadata", "labels"]);
     if labels.value == generated.value {
@@ -31,7 +31,7 @@ pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
     name_allows_completions(e, it);
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     spec(e, &it);

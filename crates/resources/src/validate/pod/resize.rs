@@ -10,7 +10,7 @@ use crate::validate::object_meta;
 use crate::validate::same::same;
 use crate::validate::words::read_quantity;
 
-pub(in crate::validate) fn resize(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn resize(e: &mut Errors, new: &Field, old: &Field) {
     let refuse = |text| meta::field::Error::forbidden(meta::field::Path::new(""), text);
     if old
         .children(&["metadata", "annotations"])

@@ -15,7 +15,7 @@ use crate::validate::seen::Seen;
 
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     common(e, new, old);
     let (spec, was) = (new.child("spec"), old.child("spec"));
     for name in ["containers", "initContainers"] {
@@ -241,7 +241,7 @@ fn only_added(new: &Field, old: &Field) -> bool {
 }
 
 /// The way debug containers come into a running pod, and never out.
-pub(in crate::validate) fn update_ephemeral_containers(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_ephemeral_containers(e: &mut Errors, new: &Field, old: &Field) {
     if old
         .children(&["metadata", "annotations"])
         .has(annotations::MIRROR)

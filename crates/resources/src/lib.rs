@@ -6,6 +6,7 @@ mod clock;
 pub mod columns;
 pub mod convert;
 pub mod defaults;
+mod equality;
 pub mod prepare;
 mod quantity;
 mod read;

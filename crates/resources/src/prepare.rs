@@ -9,7 +9,6 @@ pub(crate) mod kinds;
 mod level;
 mod ownership;
 pub(crate) mod pod;
-mod same;
 pub(crate) mod service;
 pub mod warnings;
 
@@ -27,7 +26,6 @@ pub use fields::{FieldLabelError, custom_field_label, field_label, field_value};
 pub(crate) use kinds::secret_strings;
 pub(crate) use ownership::{Generation, Meta, Status};
 pub use ownership::{ResetFields, reset_fields};
-pub use same::same;
 
 /// What the request brings along.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,6 +92,7 @@ pub fn create(group: &str, version: &str, kind: &str, object: &mut Value, contex
 /// Before a built-in object is updated, in itself or through a subresource (empty for itself).
 pub fn update(
     group: &str,
+    version: &str,
     kind: &str,
     subresource: &str,
     new: &mut Value,
@@ -111,7 +110,10 @@ pub fn update(
                 copy(fields, before, "status");
             }
             (row.prepare.update)(fields, old, context);
-            if row.generation.counts(fields, before) {
+            if row
+                .generation
+                .counts((group, version, kind), fields, before)
+            {
                 set_generation(fields, old.int("metadata.generation").saturating_add(1));
             }
         }

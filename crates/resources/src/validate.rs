@@ -31,7 +31,6 @@ pub(crate) mod policy;
 mod quota_names;
 pub(crate) mod quotas;
 pub(crate) mod rbac;
-mod same;
 mod seen;
 pub(crate) mod service;
 mod sources;
@@ -103,8 +102,7 @@ pub fn update_with(
     old: &Value,
     options: Options,
 ) -> Vec<Error> {
-    let _ = version;
-    let mut e = Errors::with(options);
+    let mut e = Errors::of_update((group, version, kind), options);
     let row = strategy::find(group, kind);
     if let Some(rules) = row.validate {
         (rules.update)(&mut e, &Field::root(new), &Field::root(old));
@@ -127,8 +125,7 @@ pub fn update_status(
     new: &Value,
     old: &Value,
 ) -> Vec<Error> {
-    let _ = version;
-    let mut e = Errors::default();
+    let mut e = Errors::of_update((group, version, kind), Options::default());
     let row = strategy::find(group, kind);
     if let Some(rules) = row.validate {
         (rules.status)(&mut e, &Field::root(new), &Field::root(old));
@@ -145,7 +142,7 @@ pub fn update_subresource(
     new: &Value,
     old: &Value,
 ) -> Vec<Error> {
-    let mut e = Errors::default();
+    let mut e = Errors::of_update((group, version, kind), Options::default());
     let (at, was) = (Field::root(new), Field::root(old));
     let row = strategy::find(group, kind);
     match (subresource, row.subresource(subresource)) {

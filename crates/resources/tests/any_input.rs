@@ -91,9 +91,17 @@ fn run(group: &str, version: &str, kind: &str, object: &Value) {
         "other",
     ] {
         let mut new = object.clone();
-        prepare::update(group, kind, subresource, &mut new, &once, &context);
+        prepare::update(group, version, kind, subresource, &mut new, &once, &context);
         let mut new = once.clone();
-        prepare::update(group, kind, subresource, &mut new, object, &context);
+        prepare::update(
+            group,
+            version,
+            kind,
+            subresource,
+            &mut new,
+            object,
+            &context,
+        );
     }
     for target in ["v1", "v2", "v1beta1"] {
         let mut new = object.clone();

@@ -117,10 +117,13 @@ fn words(text: &str) -> Vec<(usize, String)> {
     read(text).0
 }
 
+/// A line, and what is written there.
+type Token = (usize, String);
+
 /// Words and strings.
-fn read(text: &str) -> (Vec<(usize, String)>, Vec<(usize, String)>) {
-    let mut words: Vec<(usize, String)> = Vec::new();
-    let mut strings: Vec<(usize, String)> = Vec::new();
+fn read(text: &str) -> (Vec<Token>, Vec<Token>) {
+    let mut words: Vec<Token> = Vec::new();
+    let mut strings: Vec<Token> = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {

@@ -103,7 +103,8 @@ pub(crate) fn prepare_update(
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(ask);
     let context = context(ask, &extra, &now, &uid);
-    prepare::update(group, kind, subresource, object, live, &context);
+    let version = &resource.version;
+    prepare::update(group, version, kind, subresource, object, live, &context);
     if resource.strategy.action == Action::DefinesKind && subresource.is_empty() {
         definition::accept(&catalog.load(), object);
     }

@@ -4,6 +4,7 @@ use json::{Object, Value, json};
 
 use super::{Context, copy};
 use crate::defaults::{is_zero, made};
+use crate::equality::equal_at;
 use crate::read::Read;
 
 pub(crate) fn new_volume(volume: &mut Object, context: &Context<'_>) {
@@ -48,9 +49,10 @@ pub(crate) fn update_daemon_set(new: &mut Object, old: &Value) {
         .and_then(|it| it.parse().ok())
         .unwrap_or(0);
     let path = &["spec", "template"];
+    let schema = schema::builtin().kind("apps", "v1", "DaemonSet");
     let changed = old
         .as_object()
-        .is_some_and(|old| !super::same::same_at(new, old, path));
+        .is_some_and(|old| !equal_at(schema.as_ref(), new, old, path));
     template_generation(new, |_: i64| {
         i64::saturating_add(before, i64::from(changed))
     });

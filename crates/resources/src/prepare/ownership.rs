@@ -2,7 +2,7 @@
 
 use json::Object;
 
-use super::same;
+use crate::equality::{equal_at, equal_without_metadata};
 use crate::strategy;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +71,20 @@ impl Generation {
         !matches!(self, Self::None | Self::UpdateOnly(_))
     }
 
-    pub(super) fn counts(self, new: &Object, old: &Object) -> bool {
+    /// `kind` is group, version and kind of both objects.
+    pub(super) fn counts(self, kind: (&str, &str, &str), new: &Object, old: &Object) -> bool {
+        let schema = || schema::builtin().kind(kind.0, kind.1, kind.2);
         match self {
             Self::None | Self::Fixed => false,
             Self::Of(paths) | Self::UpdateOnly(paths) => {
-                paths.iter().any(|path| !same::same_at(new, old, path))
+                let schema = schema();
+                let same = |path: &&[&str]| equal_at(schema.as_ref(), new, old, path);
+                !paths.iter().all(same)
             }
             Self::AllAndLabels => {
-                !same::same_but(new, old, &["metadata"])
-                    || !same::same_at(new, old, &["metadata", "labels"])
+                let schema = schema();
+                !equal_without_metadata(schema.as_ref(), new, old)
+                    || !equal_at(schema.as_ref(), new, old, &["metadata", "labels"])
             }
         }
     }

@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use json::{Object, Value, json};
 
 use super::kinds::put;
-use super::{copy, level, reset_for_status, same};
+use super::{copy, level, reset_for_status};
 use crate::defaults::{each, is_zero, made};
+use crate::equality::equal_at;
 use crate::read::Read;
 
 pub(crate) fn create(pod: &mut Object) {
@@ -157,9 +158,10 @@ fn keep_all(new: &mut Object, old: &Value) {
 }
 
 fn count(new: &mut Object, old: &Value) {
+    let schema = schema::builtin().kind("", "v1", "Pod");
     let changed = old
         .as_object()
-        .is_some_and(|old| !same::same_at(new, old, &["spec"]));
+        .is_some_and(|old| !equal_at(schema.as_ref(), new, old, &["spec"]));
     if changed {
         super::set_generation(new, old.int("metadata.generation").saturating_add(1));
     }

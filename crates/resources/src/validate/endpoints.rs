@@ -7,7 +7,6 @@ use super::field::Field;
 use super::ip;
 use super::object_meta::{self, Named};
 use super::pod::containers::PROTOCOLS;
-use super::same::same;
 use super::seen::Seen;
 
 pub(crate) fn create(e: &mut Errors, it: &Field) {
@@ -20,7 +19,7 @@ pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     object_meta::create(e, new, Named::SUBDOMAIN);
     let all = new.child("subsets");
-    if !same(all.value, old.child("subsets").value) {
+    if !e.same(&all, &old.child("subsets")) {
         subsets(e, &all);
     }
 }
@@ -67,7 +66,7 @@ fn subsets(e: &mut Errors, all: &Field) {
 pub(crate) mod slices {
     //! `EndpointSlice`
 
-    use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta, same};
+    use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta};
 
     pub(crate) fn create(e: &mut Errors, it: &Field) {
         slice(e, it, true);
@@ -75,7 +74,8 @@ pub(crate) mod slices {
 
     pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         let (all, had) = (new.child("endpoints"), old.child("endpoints"));
-        slice(e, new, !same(all.value, had.value));
+        let changed = !e.same(&all, &had);
+        slice(e, new, changed);
         let kind = new.child("addressType");
         e.late(|e| e.unchanged(&kind, &old.child("addressType")));
     }

@@ -5,7 +5,6 @@ use meta::names;
 use super::errors::Errors;
 use super::field::Field;
 use super::object_meta::{self, Named};
-use super::same::same;
 use super::words::IMMUTABLE;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -92,7 +91,7 @@ fn subject(e: &mut Errors, it: &Field, namespaced: bool) {
 
 fn role_is_immutable(e: &mut Errors, new: &Field, old: &Field) {
     let role = new.child("roleRef");
-    if !same(role.value, old.child("roleRef").value) {
+    if !e.same(&role, &old.child("roleRef")) {
         e.invalid_as("RoleRef", &role, IMMUTABLE);
     }
 }

@@ -7,7 +7,6 @@ use meta::names;
 use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
-use super::same::same;
 use super::seen::{Key, Seen};
 use super::words::IMMUTABLE;
 use super::{sources, volumes};
@@ -173,7 +172,7 @@ pub(crate) mod nodes {
     //! `CSINode`
 
     use super::{
-        Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, same, sources, text,
+        Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, sources, text,
     };
 
     pub(crate) fn create(e: &mut Errors, it: &Field) {
@@ -230,7 +229,7 @@ pub(crate) mod nodes {
                     value
                 };
                 let (it, was) = (without(it), without(was));
-                if !same(&it, &was) {
+                if !e.same_at(&all.item(0), &it, &was) {
                     e.invalid(&all.with(&it), IMMUTABLE);
                 }
             }
@@ -241,7 +240,7 @@ pub(crate) mod nodes {
 pub(crate) mod drivers {
     //! `CSIDriver`
 
-    use super::{Errors, Field, Named, Seen, object_meta, same};
+    use super::{Errors, Field, Named, Seen, object_meta};
 
     pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -304,8 +303,9 @@ pub(crate) mod drivers {
         object_meta::update(e, new, old);
         let (it, was) = (new.child("spec"), old.child("spec"));
         spec(e, &it);
-        let attach = it.child_as("attachRequired", "attachedRequired");
-        if !same(attach.value, was.child("attachRequired").value) {
+        let attach = "attachRequired";
+        if !e.same(&it.child(attach), &was.child(attach)) {
+            let attach = it.child_as(attach, "attachedRequired");
             e.invalid(&attach, super::IMMUTABLE);
         }
         let modes = "volumeLifecycleModes";
@@ -336,7 +336,7 @@ pub(crate) mod capacities {
 pub(crate) mod attribute_classes {
     //! `VolumeAttributesClass`
 
-    use super::{Errors, Field, Named, object_meta, parameters, provisioner, same};
+    use super::{Errors, Field, Named, object_meta, parameters, provisioner};
 
     pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
@@ -351,7 +351,7 @@ pub(crate) mod attribute_classes {
         object_meta::update(e, new, old);
         for name in ["driverName", "parameters"] {
             let it = new.child(name);
-            if !same(it.value, old.child(name).value) {
+            if !e.same(&it, &old.child(name)) {
                 e.forbidden(&it, &format!("updates to {name} are forbidden."));
             }
         }

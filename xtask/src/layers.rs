@@ -2,7 +2,9 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod invariants;
 mod kinds;
+mod pure;
 mod rooms;
 mod scan;
 mod surface;
@@ -176,6 +178,9 @@ pub(crate) fn check() -> Outcome {
     rooms::check(&mut problems)?;
     surface::check(&mut problems)?;
     kinds::check(&mut problems)?;
+    pure::check(&mut problems)?;
+    let crates: Vec<&str> = MAY_USE.iter().map(|it| it.0).collect();
+    invariants::check(&crates, &mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

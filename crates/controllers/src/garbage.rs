@@ -10,6 +10,7 @@ use std::time::Duration;
 use apiserver::catalog::Resource;
 use apiserver::local::Local;
 use apiserver::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+use encoding::percent;
 use tokio::sync::watch;
 
 use crate::queue::Queue;
@@ -122,15 +123,7 @@ pub(crate) fn path(resource: &Resource, namespace: &str, name: &str) -> String {
     let mut path = collection(resource, namespace);
     path.push('/');
     // Names of roles may hold almost anything.
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._:".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            path.push('%');
-            for digit in [byte >> 4, byte & 15] {
-                path.push(char::from(b"0123456789ABCDEF"[usize::from(digit)]));
-            }
-        }
-    }
+    let stays = |it: u8| it.is_ascii_alphanumeric() || b"-._:".contains(&it);
+    percent::encode_to(&mut path, name.as_bytes(), stays);
     path
 }

@@ -3,6 +3,7 @@
 mod flags {
     mod access;
     mod client;
+    mod deploy;
     mod features;
     mod frozen_etcd;
     mod full_disk;

@@ -14,7 +14,7 @@ const POSITIVE: &str = "must be greater than 0";
 
 pub(super) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     let number = |name| {
-        let asked = ask.query.get(name).map(|it| go::parse_int(it)).transpose();
+        let asked = ask.query.get(name).map(go::parse_int).transpose();
         asked.map_err(|error| Status::bad_request(error.to_string()))
     };
     let (lines, bytes) = (number("tailLines")?, number("limitBytes")?);

@@ -51,6 +51,7 @@ mod functions;
 mod gofmt;
 pub mod kubernetes;
 mod lexer;
+mod messages;
 mod parser;
 mod parts;
 mod plan;

@@ -14,7 +14,7 @@ use super::expression::{Bindings, ErrorType, Failure};
 use super::match_conditions::Owner;
 use super::mutator::{Mutator, Patch, wrong};
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
-use super::{RequestAuthorizer, request, request_resource};
+use super::{RequestAuthorizer, params, request, request_resource};
 use crate::metrics::{Metrics, Mutation, Phase};
 use crate::versioned::Versioned;
 use crate::{Admitting, ApplyError, Operation, Outcome, Plugin, Request};
@@ -279,7 +279,9 @@ impl Dispatch<'_> {
         let condition_request = request::request(request, &own);
         let object = written(&versioned.object);
         let bindings = Bindings {
+            is_struct: request.kinds.is_struct(&versioned.kind),
             params: &invocation.params,
+            params_are_struct: params::are_struct(request, &invocation.params),
             authorizer: Some((authorizer, &asked_for)),
             deadline: request.deadline,
             ..Bindings::new(&object, old.as_ref(), &condition_request)
@@ -318,6 +320,8 @@ impl Dispatch<'_> {
                 .kinds
                 .written(versioned.object.clone(), &versioned.kind);
             let bindings = Bindings {
+                // Unlike conditions, mutations see all objects as plain maps.
+                is_struct: false,
                 namespace,
                 request: &value,
                 object: &object,

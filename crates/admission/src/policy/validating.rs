@@ -280,7 +280,9 @@ impl Dispatch<'_> {
             .as_ref()
             .map_or((&null, &null), |it| (&it.0, &it.1));
         let bindings = Bindings {
+            is_struct: request.kinds.is_struct(kind),
             params,
+            params_are_struct: super::params::are_struct(request, params),
             namespace: seen,
             authorizer: Some((&self.authorizer, &self.asked_for)),
             deadline: request.deadline,

@@ -248,7 +248,7 @@ impl Walk {
                 self.stop(validator, path, detail)?;
                 return ControlFlow::Break(());
             }
-            ErrorKind::Evaluation | ErrorKind::Interrupted => {
+            ErrorKind::Evaluation | ErrorKind::Interrupted | ErrorKind::Internal => {
                 format!("{why} evaluating rule: {name}")
             }
         };

@@ -98,6 +98,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "auth",
             "cel",
             "client",
+            "config",
             "controllers",
             "egress",
             "features",

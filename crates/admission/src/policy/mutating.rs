@@ -11,6 +11,7 @@ use telemetry::trace;
 
 use super::constraints::Matched;
 use super::expression::{Bindings, ErrorType, Failure};
+use super::manifests::StaticPolicies;
 use super::match_conditions::Owner;
 use super::mutator::{Mutator, Patch, wrong};
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
@@ -27,11 +28,16 @@ pub struct MutatingAdmissionPolicy {
 }
 
 impl MutatingAdmissionPolicy {
-    pub fn new(authorizer: Arc<dyn Authorizer>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(
+        authorizer: Arc<dyn Authorizer>,
+        metrics: Arc<Metrics>,
+        manifests: Arc<StaticPolicies>,
+    ) -> Self {
         Self {
             source: Source::new(
                 "mutatingadmissionpolicies",
                 "mutatingadmissionpolicybindings",
+                manifests,
             ),
             authorizer,
             metrics,
@@ -46,13 +52,18 @@ impl Plugin for MutatingAdmissionPolicy {
 
     fn handles(&self, request: &Request<'_>) -> bool {
         // What is deleted cannot be changed.
-        request.operation != Operation::Delete
-            && !super::is_exempt(request)
-            && !self.source.is_empty(request.lookup)
+        request.operation != Operation::Delete && !self.source.is_empty_for(request)
     }
 
     fn admit<'a>(&'a self, request: &'a Request<'a>, admitting: &'a mut Admitting) -> Outcome<'a> {
-        let policies = self.source.get(request.lookup);
+        let policies = match self.source.get(request.lookup) {
+            Ok(policies) => policies,
+            // Whoever repairs the object must be let in.
+            Err(_) if super::is_exempt_from_api(request) => return Outcome::Nothing,
+            Err(unreadable) => {
+                return Outcome::Now(Err(unreadable.refusal(request, &admitting.object)));
+            }
+        };
         let candidates = policies.candidates(request);
         if candidates.is_empty() {
             return Outcome::Nothing;

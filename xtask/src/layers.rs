@@ -107,6 +107,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "auth",
             "cel",
             "client",
+            "config",
             "controllers",
             "egress",
             "encoding",

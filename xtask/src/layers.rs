@@ -2,8 +2,10 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod kinds;
 mod rooms;
 mod scan;
+mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -183,6 +185,8 @@ pub(crate) fn check() -> Outcome {
         }
     }
     rooms::check(&mut problems)?;
+    surface::check(&mut problems)?;
+    kinds::check(&mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

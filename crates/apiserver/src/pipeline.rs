@@ -269,6 +269,7 @@ async fn act(
     });
     ask.seat.follow(api.limiter().flow(), response.body_mut());
     let warnings = ask.warnings.take();
+    tally.annotations = ask.warnings.take_annotations();
     tally.waited = ask.warnings.waited() + tally.queued;
     let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
     if !is_handled {

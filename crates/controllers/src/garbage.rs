@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use apiserver::local::{Change, Local, ObjectMetadata, Resource};
+use encoding::percent;
 use tokio::sync::watch;
 
 use crate::queue::Queue;
@@ -120,15 +121,7 @@ pub(crate) fn path(resource: &Resource, namespace: &str, name: &str) -> String {
     let mut path = collection(resource, namespace);
     path.push('/');
     // Names of roles may hold almost anything.
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._:".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            path.push('%');
-            for digit in [byte >> 4, byte & 15] {
-                path.push(char::from(b"0123456789ABCDEF"[usize::from(digit)]));
-            }
-        }
-    }
+    let stays = |it: u8| it.is_ascii_alphanumeric() || b"-._:".contains(&it);
+    percent::encode_to(&mut path, name.as_bytes(), stays);
     path
 }

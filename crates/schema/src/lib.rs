@@ -3,7 +3,6 @@
 //! A [`Schema`] is a root in an arena of [`Node`]s; a [`Place`] walks it alongside a value. Types that contain
 //! themselves (`JSONSchemaProps`) are cycles in the arena.
 
-mod base64;
 mod builtin;
 mod canonical;
 mod decode;

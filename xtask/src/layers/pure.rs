@@ -10,6 +10,7 @@ use super::scan::paths;
 const PURE: &[(&str, &[&str])] = &[
     ("auth", &[]),
     ("cel", &[]),
+    ("encoding", &[]),
     ("features", &[]),
     ("flowcontrol", &[]),
     ("json", &[]),

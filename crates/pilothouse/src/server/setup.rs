@@ -26,6 +26,7 @@ use telemetry::logs::{self, Field, SERVER};
 use tokio::net::TcpListener;
 
 use super::Options;
+use super::manifests::StaticManifests;
 use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
 use crate::pki;
 
@@ -101,7 +102,7 @@ pub(super) fn proxies(options: &Options) -> anyhow::Result<Option<FrontProxies>>
 pub(super) fn config(
     options: Options,
     (clients, proxies): (ClientAuthority, Option<FrontProxies>),
-    (indexes, counted): (&Indexes, Arc<admission::Metrics>),
+    (indexes, counted, manifests): (&Indexes, Arc<admission::Metrics>, &StaticManifests),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -167,6 +168,8 @@ pub(super) fn config(
             random: apiserver::random::number,
             targets: indexes.targets.clone(),
             metrics: counted,
+            validating_manifests: manifests.validating.clone(),
+            mutating_manifests: manifests.mutating.clone(),
         }),
         documents,
         settings: options.settings,

@@ -1,5 +1,6 @@
 //! The few kinds that need more than their row.
 
+use encoding::base64;
 use json::{Object, Value, json};
 
 use super::{Context, copy};
@@ -156,27 +157,9 @@ pub(crate) fn secret_strings(secret: &mut Object) {
     if let Some(data) = made(secret, "data") {
         for (key, value) in strings {
             let text = value.as_str().unwrap_or_default();
-            data.insert(key, base64(text.as_bytes()));
+            data.insert(key, base64::encode(text.as_bytes()));
         }
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() {
-                char::from(digit)
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 /// Only the name of a secret counts.

@@ -181,17 +181,21 @@ pub(crate) mod classes {
 
     pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
-        spec(e, &it.child("spec"));
+        spec(e, &it.child("spec"), None);
     }
 
     pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
         object_meta::update(e, new, old);
-        spec(e, &new.child("spec"));
+        spec(e, &new.child("spec"), Some(&old.child("spec")));
     }
 
-    fn spec(e: &mut Errors, it: &Field) {
-        parts::selectors(e, &it.child("selectors"));
+    fn spec(e: &mut Errors, it: &Field, old: Option<&Field>) {
+        let selectors = it.child("selectors");
+        // What was stored was valid then, and is not compiled again.
+        if old.is_none_or(|old| old.child("selectors").value != selectors.value) {
+            parts::selectors(e, &selectors);
+        }
         parts::configs(e, &it.child("config"));
         let name = it.child("extendedResourceName");
         if name.is_set() {

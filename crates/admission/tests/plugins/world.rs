@@ -52,6 +52,10 @@ impl Kinds for NoKinds {
         unreachable!("only policies and webhooks ask")
     }
 
+    fn is_struct(&self, _: &GroupVersionKind) -> bool {
+        unreachable!("only policies and webhooks ask")
+    }
+
     fn equivalents(
         &self,
         _: &GroupVersionResource,

@@ -1,12 +1,78 @@
 //! RFC 3339 as Go's `time.Parse` takes it, with its texts: an hour may have one digit, an offset may be of 24 hours.
 
-use super::{Time, TimeError, civil};
+use std::fmt::Write as _;
+
+use crate::civil::{self, DateTime};
 use crate::go::quote;
 
 const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 const LAYOUT_MICRO: &str = "2006-01-02T15:04:05.000000Z07:00";
 
-pub(super) fn parse(text: &str, micro: bool) -> Result<Time, TimeError> {
+/// A point in time, and the offset that it is written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamp {
+    /// Since 1970, also before it.
+    pub seconds: i64,
+    pub nanos: u32,
+    /// Seconds east of Greenwich.
+    pub offset: i32,
+}
+
+/// What Go says of a text that is no time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimeError {
+    #[error("parsing time {} as {}: cannot parse {} as {}", quote(.text), quote(.layout), quote(.rest), quote(.element))]
+    Layout {
+        text: String,
+        layout: &'static str,
+        rest: String,
+        element: &'static str,
+    },
+    #[error("parsing time {}: {part} out of range", quote(.text))]
+    OutOfRange { text: String, part: &'static str },
+    #[error("parsing time {}: extra text: {}", quote(.text), quote(.rest))]
+    ExtraText { text: String, rest: String },
+}
+
+/// As `RFC3339`, which takes a fraction of any length.
+pub fn parse(text: &str) -> Result<Timestamp, TimeError> {
+    read(text, false)
+}
+
+/// As `metav1.MicroTime`, which wants six digits of a fraction.
+pub fn parse_micro(text: &str) -> Result<Timestamp, TimeError> {
+    read(text, true)
+}
+
+impl Timestamp {
+    /// As `RFC3339Nano`: with as many digits of the second as there are.
+    pub fn to_rfc3339(self) -> String {
+        let it = DateTime::from_unix(self.seconds + i64::from(self.offset));
+        format(it, self.nanos, self.offset / 60)
+    }
+}
+
+/// The same for a date and a time of day that were read by other rules. The offset is in minutes.
+pub fn format(it: DateTime, nanos: u32, offset: i32) -> String {
+    let mut text = format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+        it.year, it.month, it.day, it.hour, it.minute, it.second
+    );
+    if nanos > 0 {
+        let fraction = format!(".{nanos:09}");
+        text.push_str(fraction.trim_end_matches('0'));
+    }
+    if offset == 0 {
+        text.push('Z');
+        return text;
+    }
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.unsigned_abs();
+    _ = write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+    text
+}
+
+fn read(text: &str, micro: bool) -> Result<Timestamp, TimeError> {
     let mut reader = Reader {
         text,
         rest: text,
@@ -30,14 +96,25 @@ pub(super) fn parse(text: &str, micro: bool) -> Result<Time, TimeError> {
     let nanos = reader.fraction(micro)?;
     let offset = reader.offset()?;
     if !reader.rest.is_empty() {
-        let (text, rest) = (quote(text), quote(reader.rest));
-        return Err(TimeError(format!(
-            "parsing time {text}: extra text: {rest}"
-        )));
+        return Err(TimeError::ExtraText {
+            text: text.to_owned(),
+            rest: reader.rest.to_owned(),
+        });
     }
     reader.within(day, 1..=civil::days_in(year, month), "day")?;
-    let seconds = civil::to_days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    Ok(Time::from_unix(seconds - offset, nanos))
+    let date = DateTime {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+    };
+    Ok(Timestamp {
+        seconds: date.to_unix() - i64::from(offset),
+        nanos,
+        offset,
+    })
 }
 
 struct Reader<'a> {
@@ -47,32 +124,31 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn cannot(&self, element: &str) -> TimeError {
-        TimeError(format!(
-            "parsing time {} as {}: cannot parse {} as {}",
-            quote(self.text),
-            quote(self.layout),
-            quote(self.rest),
-            quote(element)
-        ))
+    fn cannot(&self, element: &'static str) -> TimeError {
+        TimeError::Layout {
+            text: self.text.to_owned(),
+            layout: self.layout,
+            rest: self.rest.to_owned(),
+            element,
+        }
     }
 
     fn within(
         &self,
         number: i64,
         range: std::ops::RangeInclusive<i64>,
-        what: &str,
+        part: &'static str,
     ) -> Result<(), TimeError> {
         if range.contains(&number) {
             return Ok(());
         }
-        let text = quote(self.text);
-        Err(TimeError(format!(
-            "parsing time {text}: {what} out of range"
-        )))
+        Err(TimeError::OutOfRange {
+            text: self.text.to_owned(),
+            part,
+        })
     }
 
-    fn literal(&mut self, literal: &str) -> Result<(), TimeError> {
+    fn literal(&mut self, literal: &'static str) -> Result<(), TimeError> {
         match self.rest.strip_prefix(literal) {
             Some(rest) => self.rest = rest,
             None => return Err(self.cannot(literal)),
@@ -85,7 +161,12 @@ impl Reader<'_> {
         digits.count()
     }
 
-    fn number(&mut self, least: usize, most: usize, element: &str) -> Result<i64, TimeError> {
+    fn number(
+        &mut self,
+        least: usize,
+        most: usize,
+        element: &'static str,
+    ) -> Result<i64, TimeError> {
         let length = self.digits().min(most);
         if length < least {
             return Err(self.cannot(element));
@@ -124,12 +205,12 @@ impl Reader<'_> {
     }
 
     /// Seconds east of Greenwich.
-    fn offset(&mut self) -> Result<i64, TimeError> {
+    fn offset(&mut self) -> Result<i32, TimeError> {
         if let Some(rest) = self.rest.strip_prefix('Z') {
             self.rest = rest;
             return Ok(0);
         }
-        let two = |from: usize| -> Option<i64> {
+        let two = |from: usize| -> Option<i32> {
             let digits = self.rest.get(from..from + 2)?;
             let all = digits.bytes().all(|it| it.is_ascii_digit());
             all.then(|| digits.parse().ok()).flatten()
@@ -142,8 +223,8 @@ impl Reader<'_> {
         let (Some(hours), Some(minutes)) = (two(1), two(4)) else {
             return Err(self.cannot("Z07:00"));
         };
-        self.within(hours, 0..=24, "time zone offset hour")?;
-        self.within(minutes, 0..=60, "time zone offset minute")?;
+        self.within(hours.into(), 0..=24, "time zone offset hour")?;
+        self.within(minutes.into(), 0..=60, "time zone offset minute")?;
         self.rest = &self.rest[6..];
         Ok(sign * (hours * 3600 + minutes * 60))
     }
@@ -169,8 +250,8 @@ mod tests {
         ];
         for (text, seconds, nanos) in good {
             assert_eq!(
-                parse(text, false),
-                Ok(Time::from_unix(seconds, nanos)),
+                parse(text).map(|it| (it.seconds, it.nanos)),
+                Ok((seconds, nanos)),
                 "{text}"
             );
         }
@@ -220,7 +301,7 @@ mod tests {
             ),
         ];
         for (text, want) in bad {
-            let error = parse(text, false).map_err(|it| it.to_string());
+            let error = parse(text).map_err(|it| it.to_string());
             assert_eq!(error, Err(want), "{text}");
         }
         let micro = [
@@ -229,7 +310,18 @@ mod tests {
             "2023-11-14T22:13:20.1234567Z",
         ];
         for text in micro {
-            assert!(parse(text, true).is_err(), "{text}");
+            assert!(parse_micro(text).is_err(), "{text}");
+        }
+    }
+    #[test]
+    fn written_with_the_offset_that_was_read() {
+        for text in [
+            "2024-02-29T12:30:45.123456789Z",
+            "0001-01-01T00:00:00Z",
+            "2011-01-01T00:00:00+01:00",
+            "2011-01-01T00:00:00.5-00:30",
+        ] {
+            assert_eq!(parse(text).unwrap().to_rfc3339(), text);
         }
     }
 }

@@ -11,11 +11,11 @@ use crate::handler::decode::{self, Expected, Validation};
 
 /// Drops disabled fields of what a client has sent, and tells of them.
 pub(super) fn drop_sent(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &mut Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let Some((gates, root)) = gates(&ask.resource) else {
+    let Some((gates, root)) = gates(&ctx.resource) else {
         return Ok(());
     };
     let found = gates.drop_disabled(root, object, live);
@@ -23,13 +23,13 @@ pub(super) fn drop_sent(
         return Ok(());
     }
     let expected = Expected {
-        kind: &ask.resource.gvk(),
+        kind: &ctx.resource.gvk(),
         schema: None,
         custom: None,
     };
     let texts = found.iter().map(Disabled::text).collect();
-    let warnings = decode::strict(texts, Validation::of(ask), &expected)?;
-    ask.warnings.add(warnings);
+    let warnings = decode::strict(texts, Validation::of(ctx), &expected)?;
+    ctx.warnings.add(warnings);
     Ok(())
 }
 

@@ -23,9 +23,9 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    pub(crate) fn read(ask: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
-        let kind = Kind::of(ask)?;
-        let is_custom = ask.resource.custom.is_some();
+    pub(crate) fn read(ctx: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
+        let kind = Kind::of(ctx)?;
+        let is_custom = ctx.resource.custom.is_some();
         if kind == Kind::Apply {
             let is_json = bytes.trim_ascii_start().starts_with(b"{");
             let value = yaml::to_json(bytes).map_err(|error| {

@@ -10,9 +10,9 @@ use super::limiter::Limits;
 use super::seat_slot::SeatSlot;
 use crate::instruments::inflight::Inflight;
 
-/// Places for requests that are served at the same time.
+/// How many requests are served at a time.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct InflightLimit {
     reading: Limit,
     writing: Limit,
 }
@@ -37,7 +37,7 @@ impl Limit {
     }
 }
 
-impl Places {
+impl InflightLimit {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             reading: Limit::new(limits.max_requests_inflight),

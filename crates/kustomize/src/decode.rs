@@ -87,12 +87,14 @@ pub(crate) fn decode<T: Decode>(value: &Value, strict: bool) -> Result<T> {
 /// As `sigs.k8s.io/yaml` does, strictly.
 pub(crate) fn decode_yaml_strict<T: Decode>(text: &[u8]) -> Result<T> {
     let value = yaml::to_json_strict(text)
-        .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-    decode_with(&value, true, true).map_err(while_decoding)
+        .map_err(|error| Error::Undecodable(format!("error converting YAML to JSON: {error}")))?;
+    decode_with(&value, true, true).map_err(|error| while_decoding(&error))
 }
 
-fn while_decoding(error: Error) -> Error {
-    error.wrap("error unmarshaling JSON: while decoding JSON")
+fn while_decoding(error: &Error) -> Error {
+    Error::Undecodable(format!(
+        "error unmarshaling JSON: while decoding JSON: {error}"
+    ))
 }
 
 fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<T> {
@@ -115,8 +117,8 @@ fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<
 /// As `sigs.k8s.io/yaml` unmarshals: through JSON, not strict.
 pub(crate) fn decode_yaml<T: Decode>(text: &[u8]) -> Result<T> {
     let value = yaml::to_json(text)
-        .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-    decode_with(&value, false, true).map_err(while_decoding)
+        .map_err(|error| Error::Undecodable(format!("error converting YAML to JSON: {error}")))?;
+    decode_with(&value, false, true).map_err(|error| while_decoding(&error))
 }
 
 /// A list that knows whether it was given at all.

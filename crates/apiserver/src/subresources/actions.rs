@@ -72,7 +72,7 @@ pub(super) async fn bind(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let options = options::from_query(ask, "CreateOptions")?;
+    let options = options::from_query(ask, options::OptionsKind::Create)?;
     let (binding, length) = read(api, ask, body, &kind).await?;
     traced::stored(length, store(api, ask, options, kind, binding)).await?;
     success(ask)

@@ -33,7 +33,7 @@ pub(super) async fn evict(
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
     let (eviction, length) = actions::read(api, ask, body, &kind).await?;
-    let options = options::from_query(ask, "CreateOptions")?;
+    let options = options::from_query(ask, options::OptionsKind::Create)?;
     traced::stored(length, store(api, ask, options, kind, eviction)).await?;
     actions::success(ask)
 }

@@ -30,7 +30,7 @@ pub(super) async fn create(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ask, false)?;
-    let options = options::from_query(ask, "CreateOptions")?;
+    let options = options::from_query(ask, options::OptionsKind::Create)?;
     let (review, length) = body::object(api, ask, body).await?;
     let review = traced::stored(length, reviewed(api, ask, options, review)).await?;
     let body = serialize::serialize(|| render::encode(&review, accepted))?;

@@ -53,7 +53,11 @@ async fn sign(
     mut request: Value,
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
-    let mut write = Write::new(api, ask, options::from_query(ask, "CreateOptions")?);
+    let mut write = Write::new(
+        api,
+        ask,
+        options::from_query(ask, options::OptionsKind::Create)?,
+    );
     write.kind = kind.clone();
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;

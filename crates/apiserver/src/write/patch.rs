@@ -30,7 +30,7 @@ pub(crate) async fn patch(
     ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = options::from_query(ask, "PatchOptions")?;
+    let options = options::from_query(ask, options::OptionsKind::Patch)?;
     let validation = Validation::of(ask);
     let bytes = crate::write::body::read(api, ask, body).await?;
     trace::event("Recorded the audit event");

@@ -15,7 +15,7 @@ use crate::observe::traced;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
-use crate::write::options::from_query;
+use crate::write::options::{OptionsKind, from_query};
 use crate::write::{Change, Changed, Write, Written, body, strategy};
 
 pub(crate) async fn create(
@@ -23,7 +23,7 @@ pub(crate) async fn create(
     ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = from_query(ask, "CreateOptions")?;
+    let options = from_query(ask, OptionsKind::Create)?;
     let (object, length) = body::object(api, ask, body).await?;
     let write = Write::new(api, ask, options);
     let written = traced::stored(length, write.create(object, false)).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn update(
     ask: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = from_query(ask, "UpdateOptions")?;
+    let options = from_query(ask, OptionsKind::Update)?;
     let (object, length) = body::object(api, ask, body).await?;
     check_named(ask, &object)?;
     let write = Write::new(api, ask, options);

@@ -15,7 +15,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("attack", &["encoding", "json"]),
     ("cel", &["encoding", "json"]),
-    ("client", &[]),
     ("docs", &[]),
     ("json", &["encoding"]),
     ("yaml", &["encoding", "json"]),
@@ -23,10 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["cel", "encoding", "json", "meta"]),
     ("merge", &["encoding", "json", "meta", "schema"]),
     ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
-    (
-        "usage",
-        &["client", "encoding", "json", "meta", "telemetry"],
-    ),
+    ("usage", &["encoding", "json", "meta", "telemetry"]),
     ("requires", &[]),
     ("resources", &["cel", "encoding", "json", "meta", "schema"]),
     ("auth", &["encoding", "json", "meta"]),
@@ -36,16 +32,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flowcontrol", &["json"]),
     (
         "telemetry",
-        &[
-            "client", "config", "egress", "encoding", "json", "meta", "yaml",
-        ],
+        &["config", "egress", "encoding", "json", "meta", "yaml"],
     ),
     (
         "admission",
         &[
             "auth",
             "cel",
-            "client",
             "egress",
             "encoding",
             "json",
@@ -106,7 +99,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
-            "client",
             "controllers",
             "egress",
             "encoding",

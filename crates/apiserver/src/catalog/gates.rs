@@ -14,7 +14,6 @@ use features::{GatedField, Settings};
 use json::Text;
 use schema::NodeId;
 
-
 /// What is off, by the nodes of the built-in types.
 #[derive(Debug, Default)]
 pub struct Gates {

@@ -14,6 +14,9 @@ pub enum Error {
     /// YAML that cannot be decoded: it is no JSON, or not what is wanted.
     #[error("{0}")]
     Undecodable(String),
+    /// A field that the type does not have.
+    #[error("{text}")]
+    UnknownField { field: String, text: String },
     /// A node is no scalar where one is wanted.
     #[error("{0}")]
     NotScalar(String),
@@ -78,6 +81,7 @@ impl Error {
         match self {
             Self::MalformedYaml(_) => Self::MalformedYaml(text),
             Self::Undecodable(_) => Self::Undecodable(text),
+            Self::UnknownField { field, .. } => Self::UnknownField { field, text },
             Self::NotScalar(_) => Self::NotScalar(text),
             Self::Http(_) => Self::Http(text),
             Self::Timeout(_) => Self::Timeout(text),

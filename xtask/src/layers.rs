@@ -2,8 +2,12 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod invariants;
+mod kinds;
+mod pure;
 mod rooms;
 mod scan;
+mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -99,6 +103,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
+            "config",
             "controllers",
             "egress",
             "encoding",
@@ -174,6 +179,11 @@ pub(crate) fn check() -> Outcome {
         }
     }
     rooms::check(&mut problems)?;
+    surface::check(&mut problems)?;
+    kinds::check(&mut problems)?;
+    pure::check(&mut problems)?;
+    let crates: Vec<&str> = MAY_USE.iter().map(|it| it.0).collect();
+    invariants::check(&crates, &mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

@@ -23,6 +23,8 @@ pub enum ErrorKind {
     CostLimit,
     /// The caller has given up.
     Interrupted,
+    /// cel-go panics here, which ends the evaluation; what it cost until then is forgotten.
+    Internal,
 }
 
 impl Error {
@@ -64,6 +66,10 @@ impl Error {
         Self::of(ErrorKind::Interrupted, "operation interrupted")
     }
 
+    pub(crate) fn internal(message: impl fmt::Display) -> Self {
+        Self::of(ErrorKind::Internal, format!("internal error: {message}"))
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -74,7 +80,10 @@ impl Error {
 
     /// It ends the evaluation, and `||` does not make up for it.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self.kind(), ErrorKind::CostLimit | ErrorKind::Interrupted)
+        matches!(
+            self.kind(),
+            ErrorKind::CostLimit | ErrorKind::Interrupted | ErrorKind::Internal
+        )
     }
 }
 

@@ -6,8 +6,9 @@ mod access;
 mod folds;
 
 use crate::cost::runtime::{Ledger, Tracker};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::functions::{self, Context};
+use crate::messages;
 use crate::plan::{Call, Ix, Node, Plan};
 use crate::value::compare::{Work, equal};
 use crate::value::map::Entries;
@@ -72,7 +73,11 @@ pub(crate) fn evaluate<'a, L: Ledger>(
         iterations: 0,
     };
     let result = evaluator.eval(plan.root);
-    (result, evaluator.tracker.cost, evaluator.tracker.ledger)
+    let cost = match &result {
+        Err(error) if error.kind() == ErrorKind::Internal => 0,
+        _ => evaluator.tracker.cost,
+    };
+    (result, cost, evaluator.tracker.ledger)
 }
 
 type Evaluated<'a> = Result<Value<'a>, Error>;
@@ -375,10 +380,12 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         self.constructed(*id, fields.iter().map(|it| it.1), 40)?;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Value::Struct(std::sync::Arc::new(Struct {
-                name: name.clone(),
-                fields: all,
-            }))),
+            None => messages::value(name, &all).unwrap_or_else(|| {
+                Ok(Value::Struct(std::sync::Arc::new(Struct {
+                    name: name.clone(),
+                    fields: all,
+                })))
+            }),
         }
     }
 }

@@ -50,6 +50,7 @@ mod eval;
 mod functions;
 pub mod kubernetes;
 mod lexer;
+mod messages;
 mod parser;
 mod parts;
 mod plan;

@@ -7,9 +7,7 @@ mod owners;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use apiserver::catalog::Resource;
-use apiserver::local::Local;
-use apiserver::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+use apiserver::local::{Change, Local, ObjectMetadata, Resource};
 use encoding::percent;
 use tokio::sync::watch;
 
@@ -60,7 +58,7 @@ pub(crate) async fn run(client: Local) {
 
 /// Keeps the graph up to date, and says what is to be looked at.
 async fn read(collector: &Collector) {
-    let mut everything = MetadataStream::new(collector.client.api().clone());
+    let mut everything = collector.client.host().metadata_stream();
     while let Some(changes) = everything.next().await {
         for seen in collector.apply(changes) {
             owners::report(&collector.client, &seen).await;

@@ -2,6 +2,7 @@
 
 mod access;
 mod apply;
+mod auth_config;
 mod build;
 mod cel_command;
 mod completion;

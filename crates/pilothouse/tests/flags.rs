@@ -2,6 +2,8 @@
 
 mod flags {
     mod access;
+    mod admission_config;
+    mod auth_config;
     mod client;
     mod deploy;
     mod features;

@@ -6,6 +6,7 @@
 mod builtin;
 mod canonical;
 mod decode;
+mod equality;
 mod import;
 mod node;
 pub mod protobuf;
@@ -16,6 +17,7 @@ mod unknown;
 pub use builtin::{Builtin, builtin};
 pub use canonical::{canonical, empty_lists_to_null, order};
 pub use decode::{DecodeError, Found, TypeError, check_types};
+pub use equality::Typed;
 pub use import::with_object_meta;
 pub use node::{
     Arena, Field, Fields, Format, Go, GoField, Inside, ListType, MapType, Member, Node, NodeId,

@@ -1,5 +1,6 @@
 //! The request log: one line per request. [`RequestLog`] is the seam at which a log is plugged in.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ pub struct Answered<'a> {
     pub source: Option<SocketAddr>,
     /// None for requests that API Priority and Fairness does not concern.
     pub flow: Option<FlowFacts<'a>>,
+    /// What admission said to the audit log: audit annotations of policies and webhooks.
+    pub annotations: &'a BTreeMap<String, String>,
 }
 
 /// What API Priority and Fairness made of a request: the `apf_*` fields of upstream's log.
@@ -131,6 +134,7 @@ impl Noted {
                 Caller::Local(_) => None,
             },
             flow: FlowFacts::of(tally, verb),
+            annotations: &tally.annotations,
         });
     }
 }

@@ -31,6 +31,10 @@ impl admission::Kinds for Api {
         object
     }
 
+    fn is_struct(&self, kind: &GroupVersionKind) -> bool {
+        self.go_schema(kind).is_some()
+    }
+
     fn equivalents(
         &self,
         resource: &GroupVersionResource,

@@ -7,7 +7,7 @@ use crate::cost::runtime::Ledger;
 use crate::error::Error;
 use crate::functions;
 use crate::plan::{Attr, Base, Key, Qual};
-use crate::value::{Map, Value};
+use crate::value::{Map, Origin, Value};
 
 impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     /// An attribute as an expression of its own, which is charged.
@@ -217,7 +217,7 @@ fn find<'a>(of: &Value<'a>, key: &Value, lenient: bool) -> Result<Option<Value<'
     match of {
         Value::Map(map) => {
             let found = match (map, key) {
-                (Map::Json(object, None), Value::String(name)) => {
+                (Map::Json(object, Origin::Plain), Value::String(name)) => {
                     return match object.get(name) {
                         Some(it) => Ok(Some(Value::from_json(it))),
                         None => missing(|key| Error::no_such_key(key)),

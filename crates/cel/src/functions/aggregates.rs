@@ -181,8 +181,8 @@ fn flatten<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
             return Err(Error::no_such_overload_of(call));
         }
         [Value::List(_), other] => {
-            return Err(Error::new(format!(
-                "internal error: interface conversion: ref.Val is {}, not types.Int",
+            return Err(Error::internal(format_args!(
+                "interface conversion: ref.Val is {}, not types.Int",
                 other.go_type()
             )));
         }

@@ -2,7 +2,7 @@
 
 use json::{Number, Object};
 
-use super::{Map, Value};
+use super::{Map, Origin, Value};
 use crate::error::Error;
 
 /// How much may become of a value. Parts of a value can be shared, and each use of them counts.
@@ -59,7 +59,7 @@ impl Value<'_> {
                     list.iter().map(|it| it?.json(left, depth)).collect();
                 json::Value::Array(items?)
             }
-            Self::Map(Map::Json(object, None)) => {
+            Self::Map(Map::Json(object, Origin::Plain | Origin::Struct)) => {
                 // Data is shared, not copied; it counts each time.
                 count_object(object, left).ok_or_else(too_large)?;
                 json::Value::Object((*object).clone())

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Value;
+use super::{Origin, Value};
 use crate::error::Error;
 use crate::schema::Schema;
 
 #[derive(Clone, Debug)]
 pub enum List<'a> {
-    /// JSON, and the schema of the list if there is one.
-    Json(&'a [json::Value], Option<&'a Schema>),
+    Json(&'a [json::Value], Origin<'a>),
     Values(Arc<Vec<Value<'a>>>),
     /// The sum of lists whose schema says that they are sets or maps, and that schema.
     Merged(Arc<Vec<Value<'a>>>, &'a Schema),
@@ -52,8 +51,8 @@ impl<'a> List<'a> {
         let mut list = self;
         loop {
             match list {
-                Self::Json(items, schema) => {
-                    return items.get(index).map(|it| element(it, *schema));
+                Self::Json(items, origin) => {
+                    return items.get(index).map(|it| element(it, *origin));
                 }
                 Self::Values(items) | Self::Merged(items, _) => {
                     return items.get(index).cloned().map(Ok);
@@ -89,10 +88,22 @@ impl<'a> List<'a> {
 
     pub(crate) fn schema(&self) -> Option<&'a Schema> {
         match self {
-            Self::Json(_, schema) => *schema,
+            Self::Json(_, origin) => origin.schema(),
             Self::Merged(_, schema) => Some(schema),
             _ => None,
         }
+    }
+
+    /// Whether comparing it with something else than a list is an error.
+    pub(crate) fn is_typed(&self) -> bool {
+        matches!(
+            self,
+            Self::Json(_, Origin::Schema(_) | Origin::Struct) | Self::Merged(..)
+        )
+    }
+
+    pub(crate) fn is_struct(&self) -> bool {
+        matches!(self, Self::Json(_, Origin::Struct))
     }
 
     pub(crate) fn joined(first: Self, second: Self) -> Self {
@@ -116,10 +127,10 @@ impl<'a> List<'a> {
     }
 }
 
-fn element<'a>(item: &'a json::Value, schema: Option<&'a Schema>) -> Result<Value<'a>, Error> {
-    match schema.and_then(Schema::items) {
+fn element<'a>(item: &'a json::Value, origin: Origin<'a>) -> Result<Value<'a>, Error> {
+    match origin.schema().and_then(Schema::items) {
         Some(items) => items.value_of(item),
-        None => Ok(Value::from_json(item)),
+        None => Ok(origin.value(item)),
     }
 }
 
@@ -136,7 +147,7 @@ impl<'a> Iterator for Iter<'a, '_> {
         loop {
             let list = *self.todo.last()?;
             let next = match list {
-                List::Json(items, schema) => items.get(self.index).map(|it| element(it, *schema)),
+                List::Json(items, origin) => items.get(self.index).map(|it| element(it, *origin)),
                 List::Values(items) | List::Merged(items, _) => {
                     items.get(self.index).cloned().map(Ok)
                 }

@@ -5,8 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use apiserver::catalog::Resource;
-use apiserver::metadata_stream::ObjectMetadata;
+use apiserver::local::{ObjectMetadata, Resource};
 use encoding::uuid;
 use json::{Text, Value};
 use meta::object::OwnerReference;

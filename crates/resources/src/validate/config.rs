@@ -49,14 +49,14 @@ fn frozen(e: &mut Errors, new: &Field, old: &Field, names: &[&str]) {
     }
 }
 
-pub(super) mod maps {
+pub(crate) mod maps {
     //! `ConfigMap`
 
     use super::{
         Errors, Field, MAX_SIZE, Named, Value, decoded_size, frozen, keys, names, object_meta,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let (data, binary) = (it.child("data"), it.child("binaryData"));
         for (key, at) in data.entries() {
@@ -77,19 +77,19 @@ pub(super) mod maps {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         frozen(e, new, old, &["data", "binaryData"]);
         create(e, new);
     }
 }
 
-pub(super) mod secrets {
+pub(crate) mod secrets {
     //! `Secret`
 
     use super::{Errors, Field, MAX_SIZE, Named, decoded_size, frozen, keys, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let data = it.child("data");
         keys(e, &data);
@@ -144,7 +144,7 @@ pub(super) mod secrets {
         e.invalid_value(at, "<secret contents redacted>", &wrong);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         e.immutable(&new.child("type"), &old.child("type"));
         frozen(e, new, old, &["data"]);

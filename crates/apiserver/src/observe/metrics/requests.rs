@@ -5,6 +5,7 @@
 
 mod labels;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,6 +58,8 @@ pub(crate) struct Tally {
     pub work: Option<WorkEstimate>,
     /// When its execution began, in nanoseconds since the start. None for a rejected request.
     pub seated: Option<u64>,
+    /// What admission said to the audit log.
+    pub annotations: BTreeMap<String, String>,
 }
 
 impl Tally {
@@ -74,6 +77,7 @@ impl Tally {
             queued: 0,
             work: None,
             seated: None,
+            annotations: BTreeMap::new(),
         }
     }
 

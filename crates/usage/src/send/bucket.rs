@@ -1,7 +1,8 @@
 //! Buckets: an object for each request, put over HTTP. S3 and whoever speaks its language, and Google's.
 
 use bytes::Bytes;
-use client::{Client, Trust};
+use egress::http::Client;
+use egress::tls::Trust;
 use encoding::percent;
 use http::header::CONTENT_TYPE;
 use http::{Request, Uri};

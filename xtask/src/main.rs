@@ -2,6 +2,7 @@
 
 mod attack;
 mod build_diff;
+mod dist;
 mod feature_tables;
 mod ignored;
 mod layers;
@@ -27,6 +28,7 @@ cargo xtask COMMAND
   on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   attack        hostile clients against a release build: what was tried, what held, at what cost [--server PATH] [--only NAME] [--slack N] [--list]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
+  dist          the tarball of a release, the same bytes each time [--binary PATH: pack that one] [--output DIR] [--allow-dirty]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
   bench-build   side by side with kubectl or kustomize: the same for building kustomizations [arguments of bench-build]
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Some("on-etcd") => on_etcd(rest),
         Some("attack") => attack::attack(rest),
         Some("soak") => soak::run(rest),
+        Some("dist") => dist::dist(rest),
         Some("bench") => bench("store", rest),
         Some("bench-server") => bench_program("server", rest),
         Some("bench-build") => bench_program("build", rest),

@@ -315,6 +315,6 @@ fn split(url: &str) -> Result<(String, u16, Vec<u8>), String> {
     Ok((
         host.to_owned(),
         port,
-        path::decode(uri.path()).map_err(wrong)?,
+        path::decode(uri.path()).map_err(wrong)?.into_owned(),
     ))
 }

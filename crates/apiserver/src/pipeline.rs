@@ -6,6 +6,7 @@
 //! `state`, `subresources`, `transport`, `write`.
 
 pub(crate) mod gate;
+mod host;
 pub mod local;
 pub(crate) mod verbs;
 
@@ -374,14 +375,7 @@ fn deprecation(resource: &Resource) -> Option<String> {
     if let Some(custom) = &resource.custom {
         return custom.deprecation.clone();
     }
-    let text = if resource.is("", "endpoints") {
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-    } else if resource.is("", "componentstatuses") {
-        "v1 ComponentStatus is deprecated in v1.19+"
-    } else {
-        return None;
-    };
-    Some(text.to_owned())
+    resource.strategy.deprecation.map(str::to_owned)
 }
 
 fn lowercase(method: &Method) -> Cow<'static, str> {

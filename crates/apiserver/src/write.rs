@@ -31,6 +31,7 @@ use bytes::Bytes;
 use json::Value;
 use meta::Status;
 use meta::gvk::GroupVersionKind;
+use resources::Action;
 use store::{Entry, Txn};
 use telemetry::trace::{self, Role, Scope};
 
@@ -300,7 +301,7 @@ impl<'a> Write<'a> {
             subresource: &self.ask.info.subresource,
             // A Namespace's own name stands for it, from its first request on.
             namespace: match self.namespace() {
-                "" if self.resource().is("", "namespaces") => name,
+                "" if self.resource().strategy.action == Action::HoldsObjects => name,
                 namespace => namespace,
             },
             name,

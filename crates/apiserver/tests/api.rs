@@ -26,6 +26,8 @@ mod mutating_policies;
 mod openapi;
 #[path = "api/policies.rs"]
 mod policies;
+#[path = "api/reads.rs"]
+mod reads;
 #[path = "api/validation_rules.rs"]
 mod validation_rules;
 #[path = "api/watch_by_name.rs"]

@@ -48,7 +48,6 @@ mod env;
 mod error;
 mod eval;
 mod functions;
-mod gofmt;
 pub mod kubernetes;
 mod lexer;
 mod messages;

@@ -1,6 +1,6 @@
 //! What went wrong, in kustomize's words: each layer puts its own before those of the layer below.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use crate::node::Node;
 
@@ -165,27 +165,4 @@ impl From<yaml::Error> for Error {
     }
 }
 
-/// As Go's `%q`, for the characters that names and texts are made of.
-pub(crate) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{b}' => out.push_str("\\v"),
-            '\u{c}' => out.push_str("\\f"),
-            c if u32::from(c) < 0x20 || c == '\u{7f}' => {
-                _ = write!(out, "\\x{:02x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
+pub(crate) use encoding::go::quote;

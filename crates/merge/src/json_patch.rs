@@ -6,6 +6,7 @@
 mod document;
 mod sequence;
 
+use encoding::go::atoi;
 use json::{Limits, Object, Value};
 
 use crate::{Error, go};
@@ -354,7 +355,7 @@ fn unescape(part: &str) -> String {
 
 /// A position below `length`; negative ones count from the end.
 fn index(key: &str, length: usize) -> Result<usize, String> {
-    let at = go::atoi(key)?;
+    let at = atoi(key).map_err(|error| error.to_string())?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let found = if at < 0 { at + length } else { at };
     match usize::try_from(found) {

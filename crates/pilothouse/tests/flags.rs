@@ -5,6 +5,7 @@ mod flags {
     mod admission_config;
     mod auth_config;
     mod client;
+    mod deploy;
     mod features;
     mod frozen_etcd;
     mod full_disk;

@@ -1,5 +1,6 @@
 //! Whether a value can be what its type says, in the words of Go's decoder.
 
+use encoding::base64;
 use json::{Number, Value};
 use meta::quantity::Quantity;
 use meta::time::Time;
@@ -85,8 +86,8 @@ impl<'a> Check<'a> {
             | (Format::RawExtension | Format::FieldsV1 | Format::Json, _) => {}
             (Format::Int32 | Format::Int64, _) => self.mismatch(place, &written(value, true)),
             (Format::Byte, Value::String(text)) => {
-                if let Err(error) = crate::base64::decode(text) {
-                    self.first.get_or_insert(DecodeError(error));
+                if let Err(error) = base64::decode(text) {
+                    self.first.get_or_insert(DecodeError(error.to_string()));
                 }
             }
             (Format::Double | Format::Byte, _) => self.mismatch(place, &written(value, false)),

@@ -7,7 +7,7 @@ use json::{Text, Value};
 use meta::Status;
 use meta::gvk::compare_versions;
 use resources::columns::Custom as Columns;
-use resources::{Resource as Row, Subresource, Verb, Verbs};
+use resources::{Resource as Row, Strategy, Subresource, Verb, Verbs};
 use schema::Schema;
 use store::Revision;
 use tokio::sync::watch;
@@ -248,17 +248,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
     if version.at(&["subresources", "status"]).is_some() {
         subresources.push(sub("status", group, version_name, &kind, false));
     }
-    let scale = version.at(&["subresources", "scale"]).map(|scale| Scale {
-        spec: scale
-            .str_at(&["specReplicasPath"])
-            .unwrap_or_default()
-            .to_owned(),
-        status: scale
-            .str_at(&["statusReplicasPath"])
-            .unwrap_or_default()
-            .to_owned(),
-        selector: scale.str_at(&["labelSelectorPath"]).map(str::to_owned),
-    });
+    let scale = version.at(&["subresources", "scale"]).map(scale);
     if scale.is_some() {
         subresources.push(sub("scale", "autoscaling", "v1", "Scale", true));
     }
@@ -311,6 +301,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         prefix: Some(format!("{group}/{}", name("plural")).into()),
         stored: (group.into(), all.stored.into()),
         schema: Text::default(),
+        strategy: Strategy::CUSTOM,
         served_by_default: true,
         kind,
     };
@@ -322,6 +313,15 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         row: Arc::new(row),
         series: RowSeries::default(),
         gates: None,
+    }
+}
+
+fn scale(scale: &Value) -> Scale {
+    let path = |field: &str| scale.str_at(&[field]).unwrap_or_default().to_owned();
+    Scale {
+        spec: path("specReplicasPath"),
+        status: path("statusReplicasPath"),
+        selector: scale.str_at(&["labelSelectorPath"]).map(str::to_owned),
     }
 }
 

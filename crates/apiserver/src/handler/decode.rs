@@ -1,7 +1,6 @@
 //! From a request's body to an object: JSON, YAML or protobuf; strict, with warnings, or forgiving.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use http::header::CONTENT_TYPE;
 use json::Value;
@@ -481,10 +480,7 @@ fn summary(body: &[u8]) -> String {
     let shown = match begin.first() {
         None => "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
-        Some(_) => begin.iter().fold(String::new(), |mut out, byte| {
-            let _ = write!(out, "{byte:02x}");
-            out
-        }),
+        Some(_) => encoding::hex::encode(begin),
     };
     let more = if body.len() > SHOWN { " ..." } else { "" };
     format!("{shown}{more}")

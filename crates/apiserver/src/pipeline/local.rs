@@ -1,4 +1,5 @@
-//! The API from inside the process: the same pipeline without the network. Controllers talk through it.
+//! The API from inside the process: the same pipeline without the network. Controllers use this module alone of the
+//! server (`cargo xtask layers` checks it): requests through [`Local`], all else through [`Host`].
 
 use std::sync::Arc;
 
@@ -15,6 +16,12 @@ use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 use crate::transport::incoming::RequestBody;
 
+pub use super::host::Host;
+pub use crate::access::used_tokens::UsedToken;
+pub use crate::catalog::{Catalog, Group, Resource};
+pub use crate::observe::metrics::{QueueSeries, Queues};
+pub use crate::read::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+
 /// Objects asked for at a time.
 const PAGE: usize = 500;
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -23,7 +30,7 @@ const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=met
 /// A client in this process.
 #[derive(Clone, Debug)]
 pub struct Local {
-    api: Arc<Api>,
+    host: Host,
     caller: Arc<Caller>,
     agent: HeaderValue,
 }
@@ -32,14 +39,15 @@ impl Local {
     /// `agent` is the field manager of what it writes.
     pub fn new(api: Arc<Api>, user: User, agent: &'static str) -> Self {
         Self {
-            api,
+            host: Host::new(api),
             caller: Arc::new(Caller::Local(Arc::new(user))),
             agent: HeaderValue::from_static(agent),
         }
     }
 
-    pub fn api(&self) -> &Arc<Api> {
-        &self.api
+    /// What the server process offers to controllers besides the API.
+    pub fn host(&self) -> &Host {
+        &self.host
     }
 
     pub async fn get(&self, path: &str) -> Result<Value, Status> {
@@ -126,7 +134,7 @@ impl Local {
     pub async fn delete_unserved(&self, definition: &Value) -> Result<usize, Status> {
         match &*self.caller {
             Caller::Local(user) => {
-                crate::write::unserved::delete_all(&self.api, user, definition).await
+                crate::write::unserved::delete_all(self.host.api(), user, definition).await
             }
             Caller::Remote { .. } => Ok(0),
         }
@@ -197,7 +205,7 @@ impl Local {
         let request = request.body(()).map_err(Status::internal)?;
         let (parts, ()) = request.into_parts();
         let body = RequestBody::Bytes(body);
-        Ok(super::handle(&self.api, &self.caller, parts, body).await)
+        Ok(super::handle(self.host.api(), &self.caller, parts, body).await)
     }
 
     /// The path of a watch, with its query.

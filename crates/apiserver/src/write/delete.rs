@@ -60,10 +60,8 @@ pub(crate) async fn one(
         show.encode(&object::deleted(&ask.resource, &object))
     })?;
     let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
-    if ask.resource.is("batch", "jobs") && !policy {
-        let text = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
-                    remove them or set propagationPolicy=Orphan to suppress this warning";
-        ask.warnings.add([text.to_owned()]);
+    if !policy && let Some(warning) = ask.resource.strategy.deletion.warning {
+        ask.warnings.add([warning.to_owned()]);
     }
     // Only to whom asks in this old way, as upstream.
     let code = if !deleted.gone && options.orphan_dependents == Some(false) {
@@ -287,8 +285,7 @@ fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<S
     let grace = strategy::grace_period(resource, options, &live);
     let finalizers = finalizers(write, options, &live);
     let changes = object::finalizers(&live) != finalizers.as_slice();
-    // A namespace is seen to end before it is gone, whatever holds it.
-    let first = !was_deleting && resource.is("", "namespaces");
+    let first = !was_deleting && resource.strategy.deletion.in_two_steps;
     let held = first || !finalizers.is_empty() || strategy::is_held(resource, &live);
     if let Some(seconds) = grace.filter(|seconds| *seconds > 0) {
         let old = live
@@ -332,15 +329,14 @@ fn mark(
     if !again || grace > 0 {
         metadata.insert("deletionTimestamp", clock::after(grace));
     }
-    // Namespaces and definitions go by finalizers of their own, without a time.
-    let own = strategy::ends_by_itself(resource);
-    if !own {
+    let time_only = resource.strategy.deletion.marks_time_only;
+    if !time_only {
         metadata.insert("deletionGracePeriodSeconds", grace);
     }
     if let Some(generation) = metadata.get("generation").and_then(Value::as_i64)
         && generation > 0
         && !again
-        && !own
+        && !time_only
     {
         metadata.insert("generation", generation + 1);
     }

@@ -8,7 +8,8 @@ use json::Value;
 use merge::fieldpath::{Element, Filter, Matcher};
 use meta::Status;
 use meta::options::DeleteOptions;
-use resources::prepare::{GarbageCollection, ResetFields};
+use resources::prepare::ResetFields;
+use resources::strategy::{Action, DeleteAnswer, GarbageCollection};
 use resources::{prepare, validate};
 use schema::Schema;
 use schema::structural::{Budget, Outcome, rules_of};
@@ -67,7 +68,7 @@ pub(crate) fn prepare_create(
     let early = prepare::warnings::before_create(group, kind, object);
     ask.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if resource.strategy.action == Action::DefinesKind {
         definition::accept(&catalog.load(), object);
     }
     let mut warnings = prepare::warnings::on_create(group, kind, object);
@@ -100,8 +101,9 @@ pub(crate) fn prepare_update(
     let (now, uid) = (clock::now(), random::uid());
     let extra = extra(ask);
     let context = context(ask, &extra, &now, &uid);
-    prepare::update(group, kind, subresource, object, live, &context);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && subresource.is_empty() {
+    let version = &resource.version;
+    prepare::update(group, version, kind, subresource, object, live, &context);
+    if resource.strategy.action == Action::DefinesKind && subresource.is_empty() {
         definition::accept(&catalog.load(), object);
     }
     if !subresource.is_empty() {
@@ -205,7 +207,7 @@ pub(crate) fn validate_create(
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
     errors.extend(disabled::validate(resource, object, None));
-    if resource.is(CERTIFICATES, REQUESTS) {
+    if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(signing_request(object));
     }
     definitions(ask, object, None, &mut errors);
@@ -235,11 +237,11 @@ pub(crate) fn validate_update(
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
     errors.extend(disabled::validate(resource, object, Some(live)));
-    if resource.is(CERTIFICATES, REQUESTS) {
+    if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(certificate(object, live));
     }
     definitions(ask, object, Some(live), &mut errors);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if resource.strategy.action == Action::DefinesKind {
         errors.extend(definition::validate_bundle(object, live));
     }
     refuse(resource, object, &errors)?;
@@ -256,9 +258,6 @@ fn options(resource: &Resource) -> validate::Options {
         stateful_set_recreate: is_on("StatefulSetRecreateStrategy"),
     }
 }
-
-const CERTIFICATES: &str = "certificates.k8s.io";
-const REQUESTS: &str = "certificatesigningrequests";
 
 /// What is asked for must be a request at all. Text that is missing is told elsewhere.
 fn signing_request(object: &Value) -> Option<meta::field::Error> {
@@ -292,9 +291,7 @@ fn definitions(
     errors: &mut Vec<meta::field::Error>,
 ) {
     let resource = &ask.resource;
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && subresource(ask).is_empty()
-    {
+    if resource.strategy.action == Action::DefinesKind && subresource(ask).is_empty() {
         errors.extend(schema::structural::check_definition(object, live));
     }
 }
@@ -308,9 +305,8 @@ fn refuse(
         return Ok(());
     }
     let mut kind = resource.group_kind();
-    if resource.is("events.k8s.io", "events") {
-        // Upstream has one kind of both, and that is of the core group.
-        kind.group.clear();
+    if let Some(group) = resource.strategy.error_group {
+        group.clone_into(&mut kind.group);
     }
     Err(Status::invalid(&kind, object::name(object), errors))
 }
@@ -326,44 +322,27 @@ pub(crate) fn is_finished(resource: &Resource, object: &Value) -> bool {
     grace.unwrap_or(0) == 0 && !is_held(resource, object)
 }
 
-/// Namespaces have finalizers of their own.
+/// Some kinds have finalizers in their spec as well.
 pub(crate) fn is_held(resource: &Resource, object: &Value) -> bool {
-    if !resource.is("", "namespaces") {
+    if !resource.strategy.deletion.spec_finalizers {
         return false;
     }
     let finalizers = object.at(&["spec", "finalizers"]).and_then(Value::as_array);
     finalizers.is_some_and(|it| !it.is_empty())
 }
 
-/// Kinds whose end upstream has written by hand.
-pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
-    resource.is("", "namespaces")
-        || resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-}
-
-/// What a first deletion has to wait for: a definition goes after its objects.
+/// What a first deletion has to wait for.
 pub(crate) fn finalizer_on_delete(resource: &Resource, live: &Value) -> Option<Value> {
-    let waits = resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && !object::is_being_deleted(live)
-        && !meta::object::has_finalizer(live, definition::CLEANUP);
-    waits.then(|| definition::CLEANUP.into())
+    let finalizer = resource.strategy.deletion.finalizer?;
+    let waits = !object::is_being_deleted(live) && !meta::object::has_finalizer(live, finalizer);
+    waits.then(|| finalizer.into())
 }
 
 pub(crate) fn mark_deleting(resource: &Resource, object: &mut Value) {
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if resource.strategy.action == Action::DefinesKind {
         definition::terminate(object);
     }
-    if resource.is("", "namespaces")
-        && let Some(fields) = object.as_object_mut()
-    {
-        let status = fields.get_or_insert("status");
-        if status.is_null() {
-            *status = json::Object::new().into();
-        }
-        if let Some(status) = status.as_object_mut() {
-            status.insert("phase", "Terminating");
-        }
-    }
+    resource.strategy.deletion.mark(object);
 }
 
 /// Seconds that the object lives on after its deletion; `None` where that is not known.
@@ -372,46 +351,24 @@ pub(crate) fn grace_period(
     options: &DeleteOptions,
     live: &Value,
 ) -> Option<i64> {
-    prepare::grace_period(
-        &resource.group,
-        &resource.kind,
-        live,
-        options.grace_period_seconds,
-    )
+    let asked = options.grace_period_seconds;
+    resource.strategy.deletion.grace_period(live, asked)
 }
 
 pub(crate) fn orphans_by_default(resource: &Resource) -> bool {
-    let by_default =
-        prepare::garbage_collection(&resource.group, &resource.version, &resource.kind);
-    by_default == GarbageCollection::Orphan
+    resource.strategy.deletion.dependents == GarbageCollection::Orphan
 }
 
 pub(crate) fn returns_deleted(resource: &Resource) -> bool {
-    match &*resource.group {
-        "" => matches!(
-            &*resource.plural,
-            "namespaces"
-                | "persistentvolumeclaims"
-                | "persistentvolumes"
-                | "pods"
-                | "podtemplates"
-                | "resourcequotas"
-                | "serviceaccounts"
-                | "services"
-        ),
-        "storage.k8s.io" => &*resource.plural != "csistoragecapacities",
-        "resource.k8s.io" => &*resource.plural != "devicetaintrules",
-        _ => false,
-    }
+    resource.strategy.deletion.answer != DeleteAnswer::Status
 }
 
 pub(crate) fn allows_unconditional_update(resource: &Resource) -> bool {
-    resource.custom.is_none()
-        && prepare::allow_unconditional_update(&resource.group, &resource.kind)
+    resource.strategy.allow_unconditional_update
 }
 
 pub(crate) fn allows_create_on_update(resource: &Resource) -> bool {
-    resource.custom.is_none() && prepare::allow_create_on_update(&resource.group, &resource.kind)
+    resource.strategy.allow_create_on_update
 }
 
 /// What nobody owns through this way of writing.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use admission::{Admitting, Operation};
 use json::Value;
 use meta::Status;
+use meta::go::parse_uint;
 use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, AdmissionView, Change, Changed, Write, Written, is_same, transact};
@@ -227,8 +228,8 @@ impl Write<'_> {
         if asked == modified.to_string() {
             return Ok(());
         }
-        if asked.parse::<u64>().is_err() {
-            let text = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
+        if let Err(error) = parse_uint(asked) {
+            let text = error.to_string();
             return Err(Status::failure(500, meta::status::Reason::Unknown, text));
         }
         Err(self.modified(name))

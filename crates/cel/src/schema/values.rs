@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use encoding::base64;
 use json::{Number, Object};
 
 use super::{Format, Kind, ListKind, Schema, escape, formats};
@@ -79,9 +80,9 @@ impl Schema {
             Format::DateTime => formats::date_time(text)
                 .map(Value::Timestamp)
                 .map_err(|why| invalid("date-time formatted string", why)),
-            Format::Byte => formats::base64(text)
+            Format::Byte => base64::decode(text)
                 .map(|it| Value::Bytes(Blob::from(it)))
-                .map_err(|why| invalid("byte formatted string", why)),
+                .map_err(|why| invalid("byte formatted string", why.to_string())),
         }
     }
 

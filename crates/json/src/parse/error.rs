@@ -1,7 +1,5 @@
 //! What is wrong, in the words of Go's encoding/json: kube-apiserver passes them on to its clients.
 
-use std::fmt::Write as _;
-
 /// Not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -44,23 +42,7 @@ pub(super) fn out_of_range(number: &str, offset: usize) -> ParseError {
     }
 }
 
-/// A byte as Go quotes it: taken for the character of that number, escaped unless it can be seen.
+/// A byte as Go quotes it: taken for the character of that number.
 fn quote(byte: u8) -> String {
-    let mut out = String::from("'");
-    match byte {
-        0x07 => out.push_str("\\a"),
-        0x08 => out.push_str("\\b"),
-        0x0b => out.push_str("\\v"),
-        0x0c => out.push_str("\\f"),
-        b'\n' => out.push_str("\\n"),
-        b'\r' => out.push_str("\\r"),
-        b'\t' => out.push_str("\\t"),
-        b'\\' => out.push_str("\\\\"),
-        b'\'' => out.push_str("\\'"),
-        0..0x20 | 0x7f => write!(out, "\\x{byte:02x}").expect("a String takes all"),
-        0x80..=0xa0 | 0xad => write!(out, "\\u{byte:04x}").expect("a String takes all"),
-        _ => out.push(byte.into()),
-    }
-    out.push('\'');
-    out
+    encoding::go::quote_char(byte.into())
 }

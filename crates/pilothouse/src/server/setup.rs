@@ -279,29 +279,26 @@ fn stale_kubeconfig(error: &anyhow::Error) {
 pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
     // Boxed: it holds all that a write holds, and is needed once.
     let done = Box::pin(controllers::bootstrap::run(client)).await;
-    let api = client.api();
+    let host = client.host();
     let Err(status) = done else {
-        api.set_ready();
+        host.set_ready();
         return Ok(());
     };
-    anyhow::ensure!(
-        api.store().stats().1.refusing.is_some(),
-        "set up the cluster: {status}"
-    );
+    anyhow::ensure!(host.refuses_writes(), "set up the cluster: {status}");
     let why = status.to_string();
     let text = "The cluster is not set up, the server is not ready: the store takes no writes";
     logs::error(&SERVER, text, &[("err", Field::Text(&why))]);
     tokio::spawn({
         let client = client.clone();
         async move {
-            let api = client.api();
+            let host = client.host();
             loop {
                 tokio::select! {
                     () = tokio::time::sleep(BOOTSTRAP_PAUSE) => {}
-                    () = api.stopping() => return,
+                    () = host.stopping() => return,
                 }
                 if Box::pin(controllers::bootstrap::run(&client)).await.is_ok() {
-                    api.set_ready();
+                    host.set_ready();
                     return logs::info(&SERVER, "The cluster is set up, the server is ready", &[]);
                 }
             }

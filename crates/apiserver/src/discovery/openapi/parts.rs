@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use encoding::gzip::{Packed, Packer, Piece};
 use json::Value;
 
 use super::dialect::{Dialect, is_custom};
@@ -12,7 +13,6 @@ use super::types::Types;
 use super::v2::{self, Contribution};
 use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource};
-use crate::transport::gzip::{Packed, Packer, Piece};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Encoding {
@@ -66,7 +66,7 @@ impl Parts {
         };
         let mut maker = Maker {
             encoding,
-            packer: Packer::new(),
+            packer: Packer::default(),
             types: None,
             gates: catalog.gates.clone(),
         };

@@ -14,8 +14,8 @@ const POSITIVE: &str = "must be greater than 0";
 
 pub(super) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
     let number = |name| {
-        let asked = ask.query.get(name).map(|it| go::parse_int("ParseInt", it));
-        asked.transpose().map_err(Status::bad_request)
+        let asked = ask.query.get(name).map(go::parse_int).transpose();
+        asked.map_err(|error| Status::bad_request(error.to_string()))
     };
     let (lines, bytes) = (number("tailLines")?, number("limitBytes")?);
     let seconds = number("sinceSeconds")?;

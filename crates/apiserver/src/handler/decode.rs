@@ -224,7 +224,7 @@ pub(crate) fn is_within(text: &str, outer: &str) -> bool {
     !text.starts_with(YAML) && rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
 }
 
-/// Upstream tells of fields as it comes upon them.
+/// Upstream reports fields in the order in which it decodes them.
 pub(crate) fn in_document_order(object: &Value, found: &mut [String]) {
     let mut wanted: Vec<&[u8]> = found.iter().map(|it| path_in(it).as_bytes()).collect();
     wanted.sort_unstable();
@@ -393,7 +393,7 @@ fn belongs(object: &mut Value, mut said: TypeMeta, expected: &Expected<'_>) -> R
     let want = expected.kind;
     if expected.custom.is_none() {
         said.fill(want);
-        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        // policy/v1beta1 was removed in 1.25, but an Eviction of it is still accepted.
         if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
             said.version = "v1".into();
         }

@@ -118,7 +118,7 @@ impl AdmissionView<'_> {
     }
 }
 
-/// What becomes of the object that is there. Called again if somebody else was faster.
+/// What a verb makes of the live object. Called again after a conflict.
 pub(crate) trait Change: Send {
     /// `live` has its resource version. `None` if there is nothing: then the result is created.
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status>;
@@ -128,21 +128,21 @@ pub(crate) trait Change: Send {
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub object: Value,
-    /// Who owns which field is known already (server-side apply).
+    /// The managed fields are computed already (server-side apply).
     pub managed: bool,
     /// The client's object names the version it is based on: no second try.
     pub exact: bool,
 }
 
 impl Changed {
-    /// Nobody is to own any field of it.
+    /// The object gets no managed fields.
     fn untrack(&mut self) {
         object::forget_managers(&mut self.object);
         self.managed = true;
     }
 }
 
-/// Nobody touched it: it has its defaults still.
+/// Admission did not change the object: it still has its defaults.
 fn is_same(before: &Value, after: &Value) -> bool {
     let (before, after) = (before.as_object(), after.as_object());
     before
@@ -178,7 +178,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Mutating admission; whoever refuses may have said something before.
+    /// Mutating admission. Warnings are kept even if a plugin then refuses the object.
     pub(crate) async fn admit(
         &self,
         request: &Request<'_>,
@@ -196,7 +196,7 @@ impl<'a> Write<'a> {
         done
     }
 
-    /// A webhook that makes nonsense of who owns which field has not done so.
+    /// Restores managed fields that a webhook has made invalid.
     fn keep_managers(&self, before: &Value, object: &mut Value) {
         let Err(why) = managed::check(object) else {
             return;
@@ -270,7 +270,7 @@ impl<'a> Write<'a> {
         Ok(value)
     }
 
-    /// Who names an owner twice is told so.
+    /// Warns of an owner that is named twice.
     fn distinct_owners(&self, object: &mut Value, when: &str) {
         let twice = object::distinct_owners(object);
         if !twice.is_empty() {

@@ -110,7 +110,7 @@ impl Write<'_> {
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, None);
         self.distinct_owners(&mut object, "");
-        // Before admission: what plugins and webhooks add is nobody's.
+        // Before admission: fields that plugins and webhooks add have no manager.
         if !managed {
             managed::update(self.field_manager(), None, &mut object);
         }
@@ -143,7 +143,7 @@ impl Write<'_> {
         warnings.append(&mut strategy::validate_create(self.ctx, &object, rules)?);
         self.ctx.warnings.add(warnings);
         if updating {
-            // Whoever may change what is there may not yet make what is not.
+            // Permission to update does not include permission to create.
             self.api
                 .allow(self.ctx.attributes_for(Verb::Create))
                 .await?;
@@ -184,7 +184,7 @@ impl Write<'_> {
         match done {
             Ok(done) => Ok(self.written(key, value, done.revision, true)),
             Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
-                // Somebody else took the same address or port in this moment.
+                // Another write took the same address or port at this moment.
                 Err(self.modified(name))
             }
             Err(store::Error::Conflict { current, .. }) => {

@@ -171,7 +171,7 @@ pub(crate) async fn delete(
     let resource = &write.ctx.resource;
     let key = resource.key(&write.ctx.info.namespace, name);
     let mut options = options.clone();
-    // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
+    // Each conflict means that another write succeeded: this ends, at the latest with the deadline of the request.
     loop {
         let storage = traced::storage("Get etcd3");
         let snapshot = write.api.fresh_snapshot().await?;
@@ -274,7 +274,7 @@ enum Step {
     /// It is on its way already.
     Keep,
     Mark(Value),
-    /// Whoever watches a kind that dies gracefully sees that its time has come before it is gone.
+    /// A watch of a kind with graceful deletion sees the deletion timestamp before the object is gone.
     MarkThenRemove(Value),
 }
 

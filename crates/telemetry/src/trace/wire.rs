@@ -34,6 +34,12 @@ pub(super) fn open(out: &mut Vec<u8>, field: u32, length: usize) {
     varint(out, length as u64);
 }
 
+/// The same with two bytes for a length that [`close`] writes.
+pub(super) fn open_later(out: &mut Vec<u8>, field: u32) {
+    tag(out, field, DELIMITED);
+    out.extend_from_slice(&[0; 2]);
+}
+
 #[inline]
 pub(super) fn bytes(out: &mut Vec<u8>, field: u32, value: &[u8]) {
     open(out, field, value.len());
@@ -69,7 +75,7 @@ pub(super) fn message(
 
 /// Writes the length of what follows `expected` bytes from `start` on.
 #[inline]
-fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
+pub(super) fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
     let mut size = out.len() - start - expected;
     let width = width(size);
     if width != expected {

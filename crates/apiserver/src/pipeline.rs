@@ -17,6 +17,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
+use flowcontrol::WorkEstimate;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use meta::Status;
@@ -24,6 +25,8 @@ use tokio::time::error::Elapsed;
 
 use crate::access::impersonate;
 use crate::catalog::Resource;
+use crate::flow;
+use crate::flow::seat_slot::SeatSlot;
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
 use crate::nonresource;
@@ -139,8 +142,7 @@ async fn run(
         .as_ref()
         .is_some_and(|it| it.verb == Verb::Watch);
     let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-    let is_told = api.tracer().is_on() && !is_quiet;
-    let started = is_told.then(|| tally.started.tick());
+    let started = (api.tracer().is_on() && !is_quiet).then(|| tally.started.tick());
     traced::begin(api.tracer(), &parts.headers, sender, started);
     let user = known?;
     if let Some(noted) = &mut noted {
@@ -179,10 +181,12 @@ async fn run(
         };
     api.metrics().access.placed(tally.lap());
     tally.seated();
+    let work = tally.work;
     let _authorization = traced::filter_span("authorization");
     if let Err(status) = gate::authorize(api, &asked, tally).await {
         return Ok(forbidden(&status, &parts.headers, query));
     }
+    let list = || list(&seat, work, &user, info, parts);
     let Some(resource) = &info.resource else {
         if debug_flags::is_path(info.path) {
             drop(seat); // Its body may take its time.
@@ -196,6 +200,7 @@ async fn run(
             method: &parts.method,
         };
         tally.series = api.metrics().requests.path(&ask);
+        list();
         let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
         return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
     };
@@ -212,8 +217,7 @@ async fn run(
     };
     let warnings = Warnings::default();
     if found.custom.is_some() || resource.subresource.is_empty() {
-        let deprecation = deprecation(&found);
-        tally.deprecated = deprecation.is_some();
+        let deprecation = deprecation(&found).inspect(|_| tally.deprecated = true);
         warnings.add(deprecation);
     }
     let ask = RequestContext {
@@ -228,7 +232,21 @@ async fn run(
         seat: &seat,
         limiter: api.limiter(),
     };
-    Ok(act(api, &ask, body, tally).await)
+    Ok(act(api, &ask, body, tally, list).await)
+}
+
+/// Has whoever debugs flow control see a request. One that is no resource is listed at once: it may be the one that asks.
+fn list(
+    seat: &SeatSlot,
+    work: Option<WorkEstimate>,
+    user: &Arc<User>,
+    info: &RequestInfo<'_>,
+    parts: &Parts,
+) {
+    if let Some(work) = work {
+        let target = (&parts.method, parts.uri.path_and_query());
+        seat.list(|| flow::arriving(work, user, info, target));
+    }
 }
 
 /// Custom groups know only what they serve.
@@ -248,12 +266,13 @@ fn longest(api: &Api, caller: &Caller) -> Duration {
     }
 }
 
-/// Has the verb answer, within its time.
+/// Has the verb answer, within its time. `on_wait` is called if that takes a wait.
 async fn act(
     api: &Arc<Api>,
     ask: &RequestContext<'_>,
     body: RequestBody,
     tally: &mut Tally,
+    on_wait: impl FnOnce(),
 ) -> Response<Body> {
     tally.series = api.metrics().requests.resource(ask);
     if tally.deprecated && tally.series.is_some() {
@@ -261,7 +280,7 @@ async fn act(
     }
     let work = pin!(verbs::answer(api, ask, body));
     let mut work = Offload::new(api.cpu_slots(), work);
-    let answered = with_deadline(ask.deadline, &mut work).await;
+    let answered = with_deadline(ask.deadline, &mut work, on_wait).await;
     let mut response = answered.unwrap_or_else(|_| {
         api.metrics().requests.timed_out(ask);
         respond::failed(&timed_out(), ask.headers, ask.query)
@@ -307,7 +326,7 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {
     let mut work = pin!(work);
-    let answered = with_deadline(deadline, &mut work).await;
+    let answered = with_deadline(deadline, &mut work, || ()).await;
     answered.unwrap_or_else(|_| Err(timed_out()))
 }
 
@@ -315,15 +334,17 @@ async fn in_time<T>(
 async fn with_deadline<F: Future + Unpin>(
     deadline: Option<Instant>,
     work: &mut F,
+    on_wait: impl FnOnce(),
 ) -> Result<F::Output, Elapsed> {
     // Most work ends without a wait: then there is no need for a timer.
     let first = poll_fn(|context| Poll::Ready(Pin::new(&mut *work).poll(context))).await;
-    match (first, deadline) {
-        (Poll::Ready(output), _) => Ok(output),
-        (Poll::Pending, None) => Ok(work.await),
-        (Poll::Pending, Some(deadline)) => {
-            Box::pin(tokio::time::timeout_at(deadline.into(), work)).await
-        }
+    if let Poll::Ready(output) = first {
+        return Ok(output);
+    }
+    on_wait();
+    match deadline {
+        None => Ok(work.await),
+        Some(deadline) => Box::pin(tokio::time::timeout_at(deadline.into(), work)).await,
     }
 }
 

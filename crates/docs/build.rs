@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::{env, fs, path::Path};
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -111,6 +114,12 @@ fn line(out: &mut String, name: &str, text: &str) {
     writeln!(out, "{name}\t{text}").expect("a String takes all");
 }
 
+fn deflate(out: Vec<u8>, data: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(out, Compression::best());
+    encoder.write_all(data).expect("a Vec takes all");
+    encoder.finish().expect("a Vec takes all")
+}
+
 fn write(packages: &BTreeMap<String, String>) {
     let mut index = String::from("/// Each package with the place of its texts, by name.\n");
     index.push_str("#[allow(clippy::unreadable_literal)]\n");
@@ -118,7 +127,7 @@ fn write(packages: &BTreeMap<String, String>) {
     let mut blob = Vec::new();
     for (package, text) in packages {
         let from = blob.len();
-        blob.extend(miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 9));
+        blob = deflate(blob, text.as_bytes());
         writeln!(index, "    ({package:?}, {from}, {}),", blob.len()).expect("a String takes all");
     }
     index.push_str("];\n");

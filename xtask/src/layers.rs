@@ -2,8 +2,12 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod invariants;
+mod kinds;
+mod pure;
 mod rooms;
 mod scan;
+mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,35 +16,35 @@ use crate::Outcome;
 
 /// Every crate, and the crates of ours that it may use. Nothing points up.
 const MAY_USE: &[(&str, &[&str])] = &[
-    ("attack", &["json"]),
-    ("cel", &["json"]),
-    ("client", &[]),
+    ("encoding", &[]),
+    ("attack", &["encoding", "json"]),
+    ("cel", &["encoding", "json"]),
     ("docs", &[]),
-    ("json", &[]),
-    ("yaml", &["json"]),
-    ("meta", &["json"]),
-    ("schema", &["cel", "json", "meta"]),
-    ("merge", &["json", "meta", "schema"]),
-    ("kustomize", &["json", "merge", "meta", "yaml"]),
-    ("usage", &["client", "json", "meta", "telemetry"]),
+    ("json", &["encoding"]),
+    ("yaml", &["encoding", "json"]),
+    ("meta", &["encoding", "json"]),
+    ("schema", &["cel", "encoding", "json", "meta"]),
+    ("merge", &["encoding", "json", "meta", "schema"]),
+    ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
+    ("usage", &["encoding", "json", "meta", "telemetry"]),
     ("requires", &[]),
-    ("resources", &["cel", "json", "meta", "schema"]),
-    ("auth", &["json", "meta"]),
+    ("resources", &["cel", "encoding", "json", "meta", "schema"]),
+    ("auth", &["encoding", "json", "meta"]),
     ("config", &["json", "meta", "yaml"]),
     ("egress", &["auth", "config", "json", "meta"]),
     ("features", &["json", "meta"]),
     ("flowcontrol", &["json"]),
     (
         "telemetry",
-        &["client", "config", "egress", "json", "meta", "yaml"],
+        &["config", "egress", "encoding", "json", "meta", "yaml"],
     ),
     (
         "admission",
         &[
             "auth",
             "cel",
-            "client",
             "egress",
+            "encoding",
             "json",
             "merge",
             "meta",
@@ -53,6 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "admission",
             "auth",
             "docs",
+            "encoding",
             "features",
             "flowcontrol",
             "json",
@@ -70,6 +75,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "apiserver",
             "auth",
+            "encoding",
             "flowcontrol",
             "json",
             "meta",
@@ -97,9 +103,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
-            "client",
+            "config",
             "controllers",
             "egress",
+            "encoding",
             "features",
             "json",
             "kustomize",
@@ -172,6 +179,11 @@ pub(crate) fn check() -> Outcome {
         }
     }
     rooms::check(&mut problems)?;
+    surface::check(&mut problems)?;
+    kinds::check(&mut problems)?;
+    pure::check(&mut problems)?;
+    let crates: Vec<&str> = MAY_USE.iter().map(|it| it.0).collect();
+    invariants::check(&crates, &mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

@@ -1,107 +1,61 @@
-//! How long it takes to compile and to evaluate expressions. Prints nanoseconds for each operation, as CPU time of one
-//! thread on an idle machine; cel-go's numbers for the same expressions are in the table of docs.
+//! How much CPU time it takes to compile and to evaluate expressions: here, and through Kubernetes' own packages (the
+//! program in `go`, which is built if there is a Go toolchain). Prints a table with ratios and the bars they are held to.
+//! With `hostile`, how much expressions take that try to take much.
 
-use std::hint::black_box;
-use std::time::Instant;
+mod hostile;
+mod peer;
+mod work;
 
-use cel::kubernetes::{self, AdmissionVariables, Mode};
-use cel::{Limits, Schema, Value};
+use std::path::PathBuf;
+
+use work::Work;
+
+/// What is measured, the bar of the ratio, and what it is called.
+const ROWS: &[(&str, f64, &str)] = &[
+    ("rule compile", 10.0, "(a) compile `self.replicas <= self.max`"),
+    ("rule evaluate", 20.0, "(a) evaluate it"),
+    ("route compile", 10.0, "(b) compile all rules of HTTPRoute"),
+    ("route evaluate", 20.0, "(b) evaluate them on a route"),
+    ("route schema", 0.0, "    validate the route by its OpenAPI schema"),
+    ("policy compile", 10.0, "(c) compile 100 expressions as one policy"),
+    ("policy evaluate", 20.0, "(c) evaluate them on a pod"),
+];
 
 fn main() {
-    rule();
-    pods();
-}
-
-fn measure(what: &str, mut run: impl FnMut()) {
-    let mut count = 1;
-    loop {
-        let begin = Instant::now();
-        for _ in 0..count {
-            run();
-        }
-        let took = begin.elapsed();
-        if took.as_millis() > 200 {
-            println!("{what:<40} {:>12.0} ns", took.as_nanos() as f64 / f64::from(count));
-            return;
-        }
-        count *= 4;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [first] if first == "hostile" => return hostile::run(),
+        [first, number] if first == "hostile" => return hostile::one(number.parse().expect("a number")),
+        _ => {}
     }
-}
-
-const LIMITS: Limits = Limits {
-    cost: kubernetes::PER_CALL_LIMIT,
-    interrupt: None,
-};
-
-/// `self.replicas <= self.max`
-fn rule() {
-    let schema = r#"{"type": "object", "properties": {"replicas": {"type": "integer"}, "max": {"type": "integer"}}}"#;
-    let schema = json::parse(schema.as_bytes()).expect("JSON");
-    let object = json::parse(br#"{"replicas": 3, "max": 5}"#).expect("JSON");
-    measure("(a) compile", || {
-        let typed = Schema::from_json(&schema, false);
-        let env = kubernetes::environment(37, Mode::Stored);
-        let env = kubernetes::schema_environment(env, &typed, false).expect("a type");
-        let expression = env.compile("self.replicas <= self.max").expect("it compiles");
-        black_box(expression.estimate(&typed));
-        black_box(expression.program().expect("a program"));
-    });
-    let typed = Schema::from_json(&schema, false);
-    let env = kubernetes::schema_environment(kubernetes::environment(37, Mode::Stored), &typed, false).expect("a type");
-    let program = env.compile("self.replicas <= self.max").expect("it compiles").program().expect("a program");
-    measure("(a) evaluate", || {
-        let find = |name: &str| match name {
-            "self" => Value::typed(&object, &typed).ok(),
-            _ => None,
+    let gateway_api = std::env::var_os("GATEWAY_API").map_or_else(|| PathBuf::from("../../../peers/gateway-api"), PathBuf::from);
+    let work = Work::load(&gateway_api);
+    let ours = work.measure();
+    let is_whole = std::env::args().len() == 1;
+    let peers = if is_whole { peer::measure(&work) } else { Vec::new() };
+    println!("{:<46} {:>14} {:>14} {:>8} {:>5}", "CPU time of one operation", "ours", "cel-go", "ratio", "bar");
+    for (key, bar, title) in ROWS {
+        let Some(own) = find(&ours, key) else { continue };
+        let other = find(&peers, key);
+        let ratio = other.map(|it| it / own);
+        let shown = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{:.2} us", it / 1000.0));
+        let verdict = match ratio {
+            Some(ratio) if *bar > 0.0 && ratio < *bar => "  MISSED",
+            _ => "",
         };
-        black_box(program.evaluate(&find, LIMITS).1);
-    });
+        let bar = if *bar > 0.0 { format!("{bar:.0}x") } else { String::new() };
+        let ratio = ratio.map_or(String::new(), |it| format!("{it:.1}x"));
+        println!("{title:<46} {:>14} {:>14} {ratio:>8} {bar:>5}{verdict}", shown(Some(own)), shown(other));
+    }
+    // Both sides must have done the same.
+    for key in ["rule cost", "route cost", "policy held"] {
+        if let (Some(a), Some(b)) = (find(&ours, key), find(&peers, key)) {
+            let verdict = if (a - b).abs() < 0.5 { "the same" } else { "DIFFERS" };
+            println!("{key}: {a:.0} and {b:.0}, {verdict}");
+        }
+    }
 }
 
-/// Expressions of a policy on a pod; those of the cases, if they are there.
-fn pods() {
-    let Ok(text) = std::fs::read("../../../shared/cases/cel/k8s/vap.jsonl") else {
-        println!("(c) needs shared/cases/cel beside the workspace");
-        return;
-    };
-    let has = AdmissionVariables { params: false, authorizer: true, patch_types: false };
-    let env = kubernetes::admission_environment(kubernetes::environment(37, Mode::Stored), has);
-    let mut object = None;
-    let mut texts = Vec::new();
-    for line in text.split(|it| *it == b'\n').filter(|it| !it.is_empty()) {
-        let case = json::parse(line).expect("JSON");
-        if !case.str_at(&["name"]).is_some_and(|it| it.starts_with("pod-")) {
-            continue;
-        }
-        let all = case.at(&["policy", "spec", "validations"]).and_then(json::Value::as_array);
-        for it in all.into_iter().flatten() {
-            texts.extend(it.str_at(&["expression"]).map(str::to_owned));
-        }
-        object = object.or_else(|| case.get("object").cloned());
-    }
-    let object = object.expect("a pod");
-    let usable: Vec<String> = texts
-        .into_iter()
-        .filter(|it| env.compile(it).is_ok_and(|it| it.program().is_ok()))
-        .take(100)
-        .collect();
-    println!("{} expressions", usable.len());
-    measure("(c) compile all", || {
-        for it in &usable {
-            black_box(env.compile(it).expect("it compiles").program().expect("a program"));
-        }
-    });
-    let programs: Vec<_> = usable
-        .iter()
-        .map(|it| env.compile(it).expect("it compiles").program().expect("a program"))
-        .collect();
-    measure("(c) evaluate all", || {
-        for program in &programs {
-            let find = |name: &str| match name {
-                "object" => Some(Value::from_json(&object)),
-                _ => Some(Value::Null),
-            };
-            black_box(program.evaluate(&find, LIMITS).1);
-        }
-    });
+fn find(all: &[(String, f64)], key: &str) -> Option<f64> {
+    all.iter().find(|it| it.0 == key).map(|it| it.1)
 }

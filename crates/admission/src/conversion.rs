@@ -105,7 +105,7 @@ impl Converter {
             version,
         } = question;
         let random = u128::from((self.random)()) << 64 | u128::from((self.random)());
-        let uid = meta::uid::v4(random.to_le_bytes());
+        let uid = encoding::uuid::v4(random.to_le_bytes());
         let review = json!({
             "kind": "ConversionReview",
             "apiVersion": (format!("{GROUP}/{version}")),

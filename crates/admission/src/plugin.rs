@@ -123,6 +123,9 @@ pub trait Kinds: Send + Sync + fmt::Debug {
     /// they leave out.
     fn written(&self, object: Value, kind: &GroupVersionKind) -> Value;
 
+    /// Whether objects of the kind are Go structs in kube-apiserver: those of built-in kinds are.
+    fn is_struct(&self, kind: &GroupVersionKind) -> bool;
+
     /// All names under which a resource's objects are served, its own among them, with the kind that its
     /// subresource, or the resource itself, takes there.
     fn equivalents(

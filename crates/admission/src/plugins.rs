@@ -11,7 +11,7 @@ use crate::certificates::{
 };
 use crate::client::Targets;
 use crate::metrics::Metrics;
-use crate::policy::{MutatingAdmissionPolicy, ValidatingAdmissionPolicy};
+use crate::policy::{MutatingAdmissionPolicy, StaticPolicies, ValidatingAdmissionPolicy};
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
@@ -33,6 +33,9 @@ pub struct Setup {
     /// Where webhooks are, and the connections to them.
     pub targets: Arc<Targets>,
     pub metrics: Arc<Metrics>,
+    /// Policies from files.
+    pub validating_manifests: Arc<StaticPolicies>,
+    pub mutating_manifests: Arc<StaticPolicies>,
 }
 
 impl Setup {
@@ -131,7 +134,11 @@ const ALL: &[(&str, Row)] = &[
         "MutatingAdmissionPolicy",
         On(|it| {
             let authorizer = it.authorizer.clone();
-            Box::new(MutatingAdmissionPolicy::new(authorizer, it.metrics.clone()))
+            Box::new(MutatingAdmissionPolicy::new(
+                authorizer,
+                it.metrics.clone(),
+                it.mutating_manifests.clone(),
+            ))
         }),
     ),
     (
@@ -145,6 +152,7 @@ const ALL: &[(&str, Row)] = &[
             Box::new(ValidatingAdmissionPolicy::new(
                 authorizer,
                 it.metrics.clone(),
+                it.validating_manifests.clone(),
             ))
         }),
     ),
@@ -249,6 +257,8 @@ mod tests {
             random: || 0,
             targets: Arc::default(),
             metrics: Arc::new(Metrics::new(&Registry::default())),
+            validating_manifests: Arc::default(),
+            mutating_manifests: Arc::default(),
         };
         let plugins = Plugins::new(&names(enable), &names(disable)).unwrap();
         plugins.chain(&setup).names().collect()

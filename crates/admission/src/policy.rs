@@ -6,6 +6,7 @@
 //!
 //! | file | does |
 //! |---|---|
+//! | `manifests` | policies from files |
 //! | `source` | follows policies and bindings, keeps what was compiled |
 //! | `index`, `constraints` | which requests are meant |
 //! | `params` | which parameters a binding means |
@@ -18,6 +19,7 @@ mod authorizer;
 mod constraints;
 mod expression;
 mod index;
+mod manifests;
 pub(crate) mod match_conditions;
 mod mutating;
 mod mutator;
@@ -35,6 +37,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 pub(crate) use self::authorizer::{RequestAuthorizer, request_resource};
 pub(crate) use self::constraints::Matched;
 pub(crate) use self::expression::Bindings;
+pub use self::manifests::{Manifests, STATIC_SUFFIX, StaticPolicies};
 pub use self::mutating::MutatingAdmissionPolicy;
 pub(crate) use self::mutating::PolicyReinvocation;
 pub(crate) use self::request::request as request_value;
@@ -43,18 +46,17 @@ use crate::Request;
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// Policies and their bindings are not judged by policies: one could forbid its own removal.
-fn is_exempt(request: &Request<'_>) -> bool {
-    let resource = &*request.resource.resource;
-    crate::matching::is_review(request)
-        || request.resource.group == GROUP
-            && matches!(
-                resource,
-                "validatingadmissionpolicies"
-                    | "validatingadmissionpolicybindings"
-                    | "mutatingadmissionpolicies"
-                    | "mutatingadmissionpolicybindings"
-            )
+/// Policies and their bindings are not judged by policies of the API: one could forbid its own removal. Those from files
+/// judge them, too.
+fn is_exempt_from_api(request: &Request<'_>) -> bool {
+    request.resource.group == GROUP
+        && matches!(
+            &*request.resource.resource,
+            "validatingadmissionpolicies"
+                | "validatingadmissionpolicybindings"
+                | "mutatingadmissionpolicies"
+                | "mutatingadmissionpolicybindings"
+        )
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use encoding::gzip::Packed;
 use http::Response;
 use json::{Object, Value, json};
 use meta::Status;
@@ -23,7 +24,7 @@ use crate::handler::serialize;
 use crate::request::NonResourceRequest;
 use crate::runtime::digest;
 use crate::transport::body::Body;
-use crate::transport::gzip::{self, Packed};
+use crate::transport::gzip;
 
 /// What was made of the newest catalog: aggregated discovery of `/api` and of `/apis`.
 #[derive(Debug, Default)]

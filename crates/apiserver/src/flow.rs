@@ -6,10 +6,10 @@
 
 mod debug;
 mod estimate;
+pub(crate) mod inflight_limit;
 mod level;
 pub(crate) mod limiter;
 mod objects;
-pub(crate) mod places;
 mod seat;
 pub(crate) mod seat_slot;
 mod series;

@@ -1,7 +1,7 @@
 //! The Kubernetes API over HTTP: request meaning, one pipeline, verbs, watch streams, discovery.
 //!
-//! **Invariants:** names no kind but Namespace, `CustomResourceDefinition` and the few whose subresources act; every
-//! write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
+//! **Invariants:** asks the strategy of a kind what to do, not for its name (`cargo xtask layers` lists the exceptions);
+//! every write goes through [`write`]; GET, LIST and WATCH parse no JSON unless the client asks for another form.
 //!
 //! The modules below are rooms: one purpose each. Their first lines say what belongs there and which rooms they may use.
 //! From the bottom up: `runtime`, `instruments`, `transport`, `request`, `catalog`, `flow`, `handler`, `observe`,

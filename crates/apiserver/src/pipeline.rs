@@ -6,6 +6,7 @@
 //! `state`, `subresources`, `transport`, `write`.
 
 pub(crate) mod gate;
+mod host;
 pub mod local;
 pub(crate) mod verbs;
 
@@ -31,8 +32,8 @@ use crate::handler::context::RequestContext;
 use crate::handler::respond;
 use crate::nonresource;
 use crate::nonresource::debug_flags;
-use crate::observe::metrics::Tally;
-use crate::observe::request_log::{AUDIT_ID, Noted};
+use crate::observe::metrics::RequestStats;
+use crate::observe::request_log::{AUDIT_ID, LogEntry};
 use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
 use crate::request::warnings::Warnings;
 use crate::request::{BadPath, NonResourceRequest, Query, RequestInfo, ResourceRequest, Verb};
@@ -68,16 +69,24 @@ pub(crate) async fn respond_to(
     parts: &Parts,
     body: RequestBody,
 ) -> Answer {
-    let mut tally = Tally::start();
-    tally.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+    let mut stats = RequestStats::start();
+    stats.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
     let log = api.settings().request_log.filter(|it| (it.enabled)());
-    let mut noted = log.map(Noted::new);
+    let mut log_entry = log.map(LogEntry::new);
     let mut trace = api.tracer().request();
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
     let answered = {
         let asked = (&query, &info);
-        let run = run(api, caller, parts, asked, body, noted.as_mut(), &mut tally);
+        let run = run(
+            api,
+            caller,
+            parts,
+            asked,
+            body,
+            log_entry.as_mut(),
+            &mut stats,
+        );
         let mut run = pin!(run);
         poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
     };
@@ -95,22 +104,22 @@ pub(crate) async fn respond_to(
         once(&mut timing);
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
-    if let Some(entry) = &tally.flow {
+    if let Some(entry) = &stats.flow {
         entry.tell(response.headers_mut());
     }
     gzip::negotiate(&parts.headers, &mut response);
     if parts.method == Method::HEAD {
         *response.body_mut() = Body::empty();
     }
-    if let Some(noted) = noted {
-        noted.tell(caller, parts, &response, &tally, trace.ids());
+    if let Some(log_entry) = log_entry {
+        log_entry.tell(caller, parts, &response, &stats, trace.ids());
     }
-    let mut terms = tally.terms();
+    let mut terms = stats.terms();
     if response.status() == StatusCode::GATEWAY_TIMEOUT {
         // It begins when its time is over.
         terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
     }
-    tally.end(&mut response, trace.ids());
+    stats.end(&mut response, trace.ids());
     trace.finish(|| {
         let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
         RequestFacts::new(caller, parts, (&query, info), &response, id.as_ref())
@@ -127,14 +136,14 @@ async fn run(
     parts: &Parts,
     (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
     body: RequestBody,
-    mut noted: Option<&mut Noted>,
-    tally: &mut Tally,
+    mut log_entry: Option<&mut LogEntry>,
+    stats: &mut RequestStats,
 ) -> Result<Response<Body>, Status> {
     let info = info.as_ref();
     let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
     let most = deadline(query, info, longest(api, caller))?;
-    tally.deadline = most.map(|it| Instant::now() + it);
-    let known = gate::authenticate(api, caller, &parts.headers, tally).await;
+    stats.deadline = most.map(|it| Instant::now() + it);
+    let known = gate::authenticate(api, caller, &parts.headers, stats).await;
     let sender = known.as_deref().ok();
     // Nobody waits for what a watch within the process sends: it would only fill a collector.
     let is_watch = info
@@ -142,11 +151,11 @@ async fn run(
         .as_ref()
         .is_some_and(|it| it.verb == Verb::Watch);
     let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-    let started = (api.tracer().is_on() && !is_quiet).then(|| tally.started.tick());
+    let started = (api.tracer().is_on() && !is_quiet).then(|| stats.started.tick());
     traced::begin(api.tracer(), &parts.headers, sender, started);
     let user = known?;
-    if let Some(noted) = &mut noted {
-        noted.sender(&user, info);
+    if let Some(log_entry) = &mut log_entry {
+        log_entry.sender(&user, info);
     }
     // Nothing is audited here, as with an upstream that has no policy for it.
     let _audit = traced::filter_span("audit");
@@ -157,8 +166,8 @@ async fn run(
         let sender = attributes(&user, &method, info, query);
         match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
             Ok(other) => {
-                if let (Some(noted), Some(other)) = (&mut noted, &other) {
-                    noted.impersonated = Some(other.name.clone());
+                if let (Some(log_entry), Some(other)) = (&mut log_entry, &other) {
+                    log_entry.impersonated = Some(other.name.clone());
                 }
                 other.map_or(user, Arc::new)
             }
@@ -167,23 +176,23 @@ async fn run(
     } else {
         user
     };
-    tally.user = Some(user.clone());
-    api.metrics().access.impersonated(tally.lap());
+    stats.user = Some(user.clone());
+    api.metrics().access.impersonated(stats.lap());
     check_unread(api, caller, &user, info.path)?;
     let asked = attributes(&user, &method, info, query);
     let _limit = traced::filter_span("priorityandfairness");
     let request = (parts, info, query);
     let most = most.unwrap_or_else(|| longest(api, caller));
     let seat =
-        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, tally).await {
+        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, stats).await {
             Ok(seat) => seat,
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
-    api.metrics().access.placed(tally.lap());
-    tally.seated();
-    let work = tally.work;
+    api.metrics().access.placed(stats.lap());
+    stats.seated();
+    let work = stats.work;
     let _authorization = traced::filter_span("authorization");
-    if let Err(status) = gate::authorize(api, &asked, tally).await {
+    if let Err(status) = gate::authorize(api, &asked, stats).await {
         return Ok(forbidden(&status, &parts.headers, query));
     }
     let list = || list(&seat, work, &user, info, parts);
@@ -192,16 +201,16 @@ async fn run(
             drop(seat); // Its body may take its time.
             return Ok(Box::pin(debug_flags::answer(&parts.method, info.path, body)).await);
         }
-        let ask = NonResourceRequest {
+        let ctx = NonResourceRequest {
             user: &user,
             path: info.path,
             query,
             headers: &parts.headers,
             method: &parts.method,
         };
-        tally.series = api.metrics().requests.path(&ask);
+        stats.series = api.metrics().requests.path(&ctx);
         list();
-        let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
+        let answered = Box::pin(in_time(stats.deadline, nonresource::answer(api, &ctx))).await;
         return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
     };
     if info.path.starts_with("//") {
@@ -217,10 +226,10 @@ async fn run(
     };
     let warnings = Warnings::default();
     if found.custom.is_some() || resource.subresource.is_empty() {
-        let deprecation = deprecation(&found).inspect(|_| tally.deprecated = true);
+        let deprecation = deprecation(&found).inspect(|_| stats.deprecated = true);
         warnings.add(deprecation);
     }
-    let ask = RequestContext {
+    let ctx = RequestContext {
         user: &user,
         info: resource,
         resource: found,
@@ -228,11 +237,11 @@ async fn run(
         headers: &parts.headers,
         method: &parts.method,
         warnings: &warnings,
-        deadline: tally.deadline,
+        deadline: stats.deadline,
         seat: &seat,
         limiter: api.limiter(),
     };
-    Ok(act(api, &ask, body, tally, list).await)
+    Ok(act(api, &ctx, body, stats, list).await)
 }
 
 /// Has whoever debugs flow control see a request. One that is no resource is listed at once: it may be the one that asks.
@@ -269,30 +278,31 @@ fn longest(api: &Api, caller: &Caller) -> Duration {
 /// Has the verb answer, within its time. `on_wait` is called if that takes a wait.
 async fn act(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
-    tally: &mut Tally,
+    stats: &mut RequestStats,
     on_wait: impl FnOnce(),
 ) -> Response<Body> {
-    tally.series = api.metrics().requests.resource(ask);
-    if tally.deprecated && tally.series.is_some() {
-        api.metrics().requests.deprecated(ask);
+    stats.series = api.metrics().requests.resource(ctx);
+    if stats.deprecated && stats.series.is_some() {
+        api.metrics().requests.deprecated(ctx);
     }
-    let work = pin!(verbs::answer(api, ask, body));
+    let work = pin!(verbs::answer(api, ctx, body));
     let mut work = Offload::new(api.cpu_slots(), work);
-    let answered = with_deadline(ask.deadline, &mut work, on_wait).await;
+    let answered = with_deadline(ctx.deadline, &mut work, on_wait).await;
     let mut response = answered.unwrap_or_else(|_| {
-        api.metrics().requests.timed_out(ask);
-        respond::failed(&timed_out(), ask.headers, ask.query)
+        api.metrics().requests.timed_out(ctx);
+        respond::failed(&timed_out(), ctx.headers, ctx.query)
     });
-    ask.seat.follow(api.limiter().flow(), response.body_mut());
-    let warnings = ask.warnings.take();
-    tally.waited = ask.warnings.waited() + tally.queued;
+    ctx.seat.follow(api.limiter().flow(), response.body_mut());
+    let warnings = ctx.warnings.take();
+    stats.annotations = ctx.warnings.take_annotations();
+    stats.waited = ctx.warnings.waited() + stats.queued;
     let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
     if !is_handled {
-        tally.series = None;
+        stats.series = None;
     }
-    if is_handled || ask.resource.custom.is_some() {
+    if is_handled || ctx.resource.custom.is_some() {
         respond::warn(&mut response, &warnings);
     }
     response
@@ -394,14 +404,7 @@ fn deprecation(resource: &Resource) -> Option<String> {
     if let Some(custom) = &resource.custom {
         return custom.deprecation.clone();
     }
-    let text = if resource.is("", "endpoints") {
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-    } else if resource.is("", "componentstatuses") {
-        "v1 ComponentStatus is deprecated in v1.19+"
-    } else {
-        return None;
-    };
-    Some(text.to_owned())
+    resource.strategy.deprecation.map(str::to_owned)
 }
 
 fn lowercase(method: &Method) -> Cow<'static, str> {

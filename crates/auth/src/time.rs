@@ -1,12 +1,8 @@
 //! Times as Kubernetes writes them.
 
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
-
 /// Seconds since 1970 of an RFC 3339 text.
 pub(crate) fn parse(text: &str) -> Option<i64> {
-    let time = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-    Some(time.unix_timestamp())
+    Some(encoding::rfc3339::parse(text).ok()?.seconds)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The user of a client certificate.
 
-use std::fmt::Write as _;
-
 use aws_lc_rs::digest;
+use encoding::hex;
 use x509_parser::parse_x509_certificate;
 
 use crate::User;
@@ -79,10 +78,7 @@ pub fn user(certificate: &[u8], now: i64) -> Result<Option<User>, CertificateErr
         return Err(CertificateError::EmptyUid);
     }
     let hash = digest::digest(&digest::SHA256, certificate);
-    let hash = hash.as_ref().iter().fold(String::new(), |mut out, it| {
-        let _ = write!(out, "{it:02x}");
-        out
-    });
+    let hash = hex::encode(hash.as_ref());
     let mut user = User {
         name,
         uid: uids.pop().unwrap_or_default(),

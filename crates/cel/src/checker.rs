@@ -5,6 +5,7 @@ mod unify;
 
 use crate::ast::{Ast, Expr, Fold, Id, Literal, Name, operator};
 use crate::env::Env;
+use crate::messages;
 use crate::source::Issues;
 use crate::types::Type;
 use unify::Substitution;
@@ -348,7 +349,7 @@ impl Checker<'_> {
             self.undeclared(id, name);
             return;
         };
-        if let Type::Struct(_) = of {
+        if matches!(of, Type::Struct(_)) || messages::type_of(&name).is_some() {
             self.set(id, of);
         } else {
             let message = format!("'{}' is not a message type", of.shown());

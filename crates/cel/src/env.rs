@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ast::Name;
 use crate::checker::{self, Checked};
 use crate::decls::{Function, Functions, Overload, libraries};
+use crate::messages;
 use crate::parser::{self, Macros};
 use crate::schema::Schema;
 use crate::schema::escape::is_reserved;
@@ -361,13 +362,12 @@ impl Env {
             "type" => Type::Type(None),
             "list" => Type::list(Type::Param(Name::from("A"))),
             "map" => Type::map(Type::Param(Name::from("A")), Type::Param(Name::from("B"))),
-            "google.protobuf.Duration" => Type::Duration,
-            "google.protobuf.Timestamp" => Type::Timestamp,
             "optional_type" if self.options.optional_syntax => Type::optional(Type::Dyn),
             "net.IP" | "net.CIDR" if self.functions.get("ip").is_some() => {
                 Type::Opaque(Name::from(name), Arc::from([]))
             }
             _ if self.structs.contains_key(name) => Type::structure(name),
+            _ if name.starts_with("google.protobuf.") => return messages::type_of(name),
             _ if self.described_object(name).is_some() => Type::structure(name),
             _ if self.options.mutation_types && is_mutation_type(name) => Type::structure(name),
             _ => return None,
@@ -390,7 +390,7 @@ impl Env {
         if self.options.mutation_types && is_mutation_type(structure) {
             return Some(mutation_field(structure, field));
         }
-        None
+        messages::type_of(structure).map(|_| messages::field(structure, field))
     }
 }
 

@@ -23,17 +23,13 @@ pub enum ErrorKind {
     CostLimit,
     /// The caller has given up.
     Interrupted,
+    /// cel-go panics here, which ends the evaluation; what it cost until then is forgotten.
+    Internal,
 }
 
 impl Error {
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        let kind = if message.starts_with("no such overload") {
-            ErrorKind::NoSuchOverload
-        } else {
-            ErrorKind::Evaluation
-        };
-        Self::of(kind, message)
+        Self::of(ErrorKind::Evaluation, message)
     }
 
     fn of(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
@@ -45,6 +41,14 @@ impl Error {
 
     pub(crate) fn no_such_overload() -> Self {
         Self::of(ErrorKind::NoSuchOverload, "no such overload")
+    }
+
+    /// Of a function, with the arguments it was called with where they are known.
+    pub(crate) fn no_such_overload_of(call: impl fmt::Display) -> Self {
+        Self::of(
+            ErrorKind::NoSuchOverload,
+            format!("no such overload: {call}"),
+        )
     }
 
     pub(crate) fn no_such_key(key: impl fmt::Display) -> Self {
@@ -62,6 +66,10 @@ impl Error {
         Self::of(ErrorKind::Interrupted, "operation interrupted")
     }
 
+    pub(crate) fn internal(message: impl fmt::Display) -> Self {
+        Self::of(ErrorKind::Internal, format!("internal error: {message}"))
+    }
+
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -72,7 +80,10 @@ impl Error {
 
     /// It ends the evaluation, and `||` does not make up for it.
     pub(crate) fn is_final(&self) -> bool {
-        matches!(self.kind(), ErrorKind::CostLimit | ErrorKind::Interrupted)
+        matches!(
+            self.kind(),
+            ErrorKind::CostLimit | ErrorKind::Interrupted | ErrorKind::Internal
+        )
     }
 }
 

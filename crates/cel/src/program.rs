@@ -1,6 +1,6 @@
 //! Expressions that were checked, and programs made of them.
 
-use crate::ast::Expr;
+use crate::ast::{Expr, Literal, operator};
 use crate::checker::{Checked, Reference};
 use crate::cost::{CostEstimate, SizeHints, estimate};
 use crate::env::Env;
@@ -60,6 +60,27 @@ impl Expression {
     pub fn uses_variable(&self, name: &str) -> bool {
         self.checked.references.iter().any(|it| match it {
             Reference::Variable { name: used, .. } => &**used == name,
+            _ => false,
+        })
+    }
+
+    /// Whether it selects a field of a variable: `claims.email`, `claims.?email`.
+    pub fn selects(&self, variable: &str, field: &str) -> bool {
+        let ast = &self.checked.ast;
+        let is_variable = |id| matches!(ast.expr(id), Expr::Ident(name) if &**name == variable);
+        let is_field =
+            |id| matches!(ast.expr(id), Expr::Literal(Literal::String(it)) if &**it == field);
+        ast.nodes.iter().any(|it| match &it.expr {
+            Expr::Select {
+                operand, field: it, ..
+            } => is_variable(*operand) && &**it == field,
+            Expr::Call {
+                function,
+                target: None,
+                args,
+            } if &**function == operator::OPT_SELECT => {
+                matches!(args[..], [of, name] if is_variable(of) && is_field(name))
+            }
             _ => false,
         })
     }

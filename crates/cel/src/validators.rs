@@ -1,5 +1,7 @@
 //! What is looked at in literals when an expression is compiled.
 
+use encoding::duration;
+
 use crate::ast::{Expr, Id, Literal};
 use crate::checker::{Checked, Reference};
 use crate::env::Options;
@@ -8,7 +10,6 @@ use crate::regexp::Regexp;
 use crate::source::Issues;
 use crate::types::Type;
 use crate::value::Timestamp;
-use crate::value::time::parse_duration;
 
 pub(crate) fn validate(checked: &Checked, options: &Options) -> Result<(), Issues> {
     if !options.validate_literals && !options.homogeneous_literals {
@@ -34,7 +35,7 @@ pub(crate) fn validate(checked: &Checked, options: &Options) -> Result<(), Issue
             _ => None,
         });
         match (&**function, literal) {
-            ("duration", Some((at, Literal::String(text)))) if parse_duration(text).is_none() => {
+            ("duration", Some((at, Literal::String(text)))) if duration::parse(text).is_err() => {
                 report(at, "invalid duration argument".to_owned());
             }
             ("timestamp", Some((at, Literal::String(text))))

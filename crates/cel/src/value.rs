@@ -21,6 +21,36 @@ pub use opaque::Opaque;
 pub use text::{Blob, Str};
 pub use time::Timestamp;
 
+/// Where lists and maps of JSON come from, which decides how they compare with values of other types.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin<'a> {
+    /// Data without types.
+    Plain,
+    /// Go structs: comparing them with a value that is no list or map is an error, not false.
+    Struct,
+    /// Data that a schema describes.
+    Schema(&'a Schema),
+}
+
+impl<'a> Origin<'a> {
+    #[inline]
+    pub(crate) fn schema(self) -> Option<&'a Schema> {
+        match self {
+            Self::Schema(schema) => Some(schema),
+            Self::Plain | Self::Struct => None,
+        }
+    }
+
+    /// The value of JSON that has no schema of its own.
+    #[inline]
+    pub(crate) fn value(self, value: &'a json::Value) -> Value<'a> {
+        match self {
+            Self::Struct => Value::from_struct(value),
+            Self::Plain | Self::Schema(_) => Value::from_json(value),
+        }
+    }
+}
+
 /// A value. Cheap to clone.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
@@ -93,6 +123,7 @@ impl<'a> Value<'a> {
     pub const NONE: Self = Self::Optional(None);
 
     /// JSON as it is, without a schema.
+    #[inline]
     pub fn from_json(value: &'a json::Value) -> Self {
         match value {
             json::Value::Null => Self::Null,
@@ -100,8 +131,27 @@ impl<'a> Value<'a> {
             json::Value::Number(json::Number::Int(it)) => Self::Int(*it),
             json::Value::Number(json::Number::Float(it)) => Self::Double(*it),
             json::Value::String(it) => Self::String(Str::Borrowed(it)),
-            json::Value::Array(it) => Self::List(List::Json(it, None)),
-            json::Value::Object(it) => Self::Map(Map::Json(it, None)),
+            json::Value::Array(it) => Self::List(List::Json(it, Origin::Plain)),
+            json::Value::Object(it) => Self::Map(Map::Json(it, Origin::Plain)),
+        }
+    }
+
+    /// JSON of an object that is a Go struct in kube-apiserver: an object of a built-in kind, the request of admission.
+    pub fn from_struct(value: &'a json::Value) -> Self {
+        match value {
+            json::Value::Array(it) => Self::List(List::Json(it, Origin::Struct)),
+            json::Value::Object(it) => Self::Map(Map::Json(it, Origin::Struct)),
+            other => Self::from_json(other),
+        }
+    }
+
+    /// The same value, which borrows what this one shares.
+    #[inline]
+    pub(crate) fn borrowed(&'a self) -> Self {
+        match self {
+            Self::String(it) => Self::String(Str::Borrowed(it)),
+            Self::Bytes(it) => Self::Bytes(Blob::Borrowed(it)),
+            other => other.clone(),
         }
     }
 
@@ -224,10 +274,10 @@ impl fmt::Display for Value<'_> {
             Self::Bool(it) => write!(f, "{it}"),
             Self::Int(it) => write!(f, "{it}"),
             Self::Uint(it) => write!(f, "{it}"),
-            Self::Double(it) => f.write_str(&crate::gofmt::general(*it)),
+            Self::Double(it) => f.write_str(&encoding::go::float(*it)),
             Self::String(it) => f.write_str(it),
             Self::Bytes(it) => f.write_str(&String::from_utf8_lossy(it)),
-            Self::Duration(it) => f.write_str(&time::format_duration(*it)),
+            Self::Duration(it) => f.write_str(&encoding::duration::format(*it)),
             Self::Timestamp(it) => f.write_str(&it.to_rfc3339()),
             Self::Type(it) => f.write_str(it.name()),
             Self::Opaque(it) => write!(f, "{it}"),

@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
         format!("{}.{name}", self.path)
     }
 
-    fn value(&self, name: &str) -> Option<&'a Value> {
+    /// A field of any type.
+    pub fn value(&self, name: &str) -> Option<&'a Value> {
         let found = self.object.and_then(|it| it.get(name));
         found.filter(|it| !it.is_null())
     }

@@ -48,7 +48,7 @@ pub(crate) async fn run(client: Local) -> std::convert::Infallible {
 /// Whether any role changed.
 async fn aggregate(client: &Local) -> Result<bool, Status> {
     let Some(resource) = client
-        .api()
+        .host()
         .preferred("rbac.authorization.k8s.io", "clusterroles")
     else {
         return Ok(false);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use apiserver::local::Local;
+use apiserver::local::{Group, Local};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::object::{label, name};
@@ -44,7 +44,7 @@ const GROUPS: [(&str, i64); 27] = [
 ];
 
 pub(crate) async fn run(client: Local) {
-    let mut changes = client.api().catalog_changes();
+    let mut changes = client.host().served_kinds_changes();
     loop {
         if reconcile(&client).await.is_err() {
             tokio::time::sleep(PAUSE).await;
@@ -85,7 +85,7 @@ async fn reconcile(client: &Local) -> Result<(), Status> {
 
 /// The objects by their names.
 fn wanted(client: &Local) -> BTreeMap<String, Value> {
-    let catalog = client.api().catalog().load();
+    let catalog = client.host().served_kinds();
     let mut all = BTreeMap::new();
     for group in &catalog.groups {
         for (at, version) in group.versions.iter().enumerate() {
@@ -121,7 +121,7 @@ fn wanted(client: &Local) -> BTreeMap<String, Value> {
 }
 
 /// As upstream: most groups begin at 15, some left room.
-fn version_priority(group: &apiserver::catalog::Group, at: usize) -> i64 {
+fn version_priority(group: &Group, at: usize) -> i64 {
     match (&*group.name, &*group.versions[at].version) {
         ("", _) => 1,
         ("flowcontrol.apiserver.k8s.io" | "resource.k8s.io", "v1") => 21,

@@ -1,6 +1,5 @@
 //! What every cluster starts with: the system namespaces, and the default roles and their bindings.
 
-use apiserver::allocate::service_cidr;
 use apiserver::local::Local;
 use auth::bootstrap::{Bootstrap, Reconciled, reconcile};
 use json::{Value, json};
@@ -39,12 +38,7 @@ pub async fn run(client: &Local) -> Result<(), Status> {
         let client = client.clone();
         Box::pin(async move {
             let cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
-            ensure(
-                &client,
-                cidrs,
-                &service_cidr(&client.api().settings().services),
-            )
-            .await?;
+            ensure(&client, cidrs, &client.host().service_cidr()).await?;
             service(&client).await
         })
     };
@@ -92,7 +86,7 @@ async fn namespace(client: &Local, name: &str) -> Result<(), Status> {
 
 /// The Service that stands for this server.
 pub(crate) async fn service(client: &Local) -> Result<(), Status> {
-    let api = client.api();
+    let host = client.host();
     let service = json!({
         "kind": "Service",
         "apiVersion": "v1",
@@ -103,8 +97,8 @@ pub(crate) async fn service(client: &Local) -> Result<(), Status> {
         },
         "spec": {
             "type": "ClusterIP",
-            "clusterIP": (api.settings().services.first().to_string()),
-            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": (i64::from(api.documents().port()))}],
+            "clusterIP": (host.service_ip().to_string()),
+            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": (i64::from(host.port()))}],
             "sessionAffinity": "None",
             "ipFamilyPolicy": "SingleStack",
         },

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use apiserver::local::Local;
+use apiserver::local::{Local, Resource};
 use json::{Value, json};
 use meta::Status;
 use meta::object::{has_finalizer, is_being_deleted, name, namespace, resource_version, uid};
@@ -49,7 +49,7 @@ pub(crate) async fn run(client: Local) -> std::convert::Infallible {
         Event::Begin | Event::Synced => {}
     });
     let catalog = async {
-        let mut changes = client.api().catalog_changes();
+        let mut changes = client.host().served_kinds_changes();
         while changes.changed().await.is_ok() {
             for name in lock().iter() {
                 queue.add(name.clone());
@@ -99,7 +99,7 @@ async fn finalize(client: &Local, path: &str, definition: Value) -> Result<bool,
         if count(client, &definition).await? > 0 {
             say(client, path, definition.clone(), progress).await?;
             // From here on nobody makes new ones behind our back.
-            client.api().wait_until_caught_up().await?;
+            client.host().wait_until_caught_up().await?;
         }
         if delete_all(client, &definition).await? > 0 {
             return Ok(false);
@@ -151,13 +151,10 @@ async fn objects(client: &Local, definition: &Value) -> Result<Vec<Value>, Statu
     }
 }
 
-fn resource(
-    client: &Local,
-    definition: &Value,
-) -> Option<std::sync::Arc<apiserver::catalog::Resource>> {
+fn resource(client: &Local, definition: &Value) -> Option<std::sync::Arc<Resource>> {
     let group = definition.str_at(&["spec", "group"])?;
     let plural = definition.str_at(&["status", "acceptedNames", "plural"])?;
-    let found = client.api().preferred(group, plural)?;
+    let found = client.host().preferred(group, plural)?;
     let own = found.custom.as_ref()?.definition == name(definition);
     own.then_some(found)
 }

@@ -42,7 +42,7 @@ impl Own {
 
 pub(crate) async fn run(client: Local, own: Own) -> std::convert::Infallible {
     // In time before the others think that we are gone.
-    let again = client.api().settings().server_ttl * 2 / 3;
+    let again = client.host().master_lease_duration() * 2 / 3;
     let queue = Queue::new(&client, "kubernetes_service", again);
     queue.add(());
     let work = |()| {
@@ -87,7 +87,7 @@ pub(crate) async fn leave(client: &Local, own: &Own) -> Result<(), Status> {
     if lease == 0 {
         return Ok(());
     }
-    client.api().renounce(lease).await?;
+    client.host().revoke_master_lease(lease).await?;
     reconcile(client, own).await
 }
 
@@ -97,14 +97,14 @@ async fn renew(client: &Local, own: &Own) -> Result<(), Status> {
         return Ok(());
     }
     let lease = own.lease.load(Ordering::Relaxed);
-    let lease = client.api().announce(own.ip, lease).await?;
+    let lease = client.host().renew_master_lease(own.ip, lease).await?;
     own.lease.store(lease, Ordering::Relaxed);
     reconcile(client, own).await
 }
 
 async fn reconcile(client: &Local, own: &Own) -> Result<(), Status> {
     let (ip, port) = (own.ip, own.port);
-    let mut ips = client.api().announced().await?;
+    let mut ips = client.host().master_addresses().await?;
     ips.retain(|it| it.is_ipv4() == ip.is_ipv4());
     if ips.is_empty() {
         // The last one leaves: there is nobody to tell.

@@ -59,11 +59,11 @@ pub(crate) async fn run(client: Local) -> std::convert::Infallible {
 async fn reconcile(client: &Local, written: &Written) -> Result<bool, Status> {
     let levels = ensure(client, LEVELS, bootstrap::priority_levels()).await?;
     let schemas = ensure(client, SCHEMAS, bootstrap::flow_schemas()).await?;
-    if !client.api().settings().priority_and_fairness {
+    if !client.host().priority_and_fairness() {
         return Ok(true);
     }
     // Whoever reads that a schema has its level finds its requests there: the filter goes by all of this already.
-    client.api().wait_until_caught_up().await?;
+    client.host().wait_until_caught_up().await?;
     let levels: BTreeSet<&str> = levels.iter().map(name).collect();
     let mut is_done = true;
     let mut changes = Vec::new();

@@ -7,9 +7,8 @@ mod owners;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use apiserver::catalog::Resource;
-use apiserver::local::Local;
-use apiserver::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+use apiserver::local::{Change, Local, ObjectMetadata, Resource};
+use encoding::percent;
 use tokio::sync::watch;
 
 use crate::queue::Queue;
@@ -59,7 +58,7 @@ pub(crate) async fn run(client: Local) {
 
 /// Keeps the graph up to date, and says what is to be looked at.
 async fn read(collector: &Collector) {
-    let mut everything = MetadataStream::new(collector.client.api().clone());
+    let mut everything = collector.client.host().metadata_stream();
     while let Some(changes) = everything.next().await {
         for seen in collector.apply(changes) {
             owners::report(&collector.client, &seen).await;
@@ -122,15 +121,7 @@ pub(crate) fn path(resource: &Resource, namespace: &str, name: &str) -> String {
     let mut path = collection(resource, namespace);
     path.push('/');
     // Names of roles may hold almost anything.
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._:".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            path.push('%');
-            for digit in [byte >> 4, byte & 15] {
-                path.push(char::from(b"0123456789ABCDEF"[usize::from(digit)]));
-            }
-        }
-    }
+    let stays = |it: u8| it.is_ascii_alphanumeric() || b"-._:".contains(&it);
+    percent::encode_to(&mut path, name.as_bytes(), stays);
     path
 }

@@ -54,7 +54,7 @@ pub(crate) async fn run(
     election: Election,
     work: impl Fn() -> JoinSet<()>,
 ) -> Infallible {
-    let leads = client.api().metrics().leads(NAME);
+    let leads = client.host().leader_gauge(NAME);
     let mut observed = Observed::default();
     loop {
         while !hold(&client, &election, &mut observed).await {

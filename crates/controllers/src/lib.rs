@@ -1,6 +1,7 @@
 //! The loops that keep the API's promises.
 //!
-//! **Invariant:** they talk only through the API.
+//! **Invariant:** they talk only through the API: a controller has a client ([`apiserver::local::Local`]) and the short
+//! list of what the server process offers besides ([`apiserver::local::Host`]), and no other part of `apiserver`.
 
 mod aggregation;
 mod api_services;
@@ -84,7 +85,7 @@ impl Controllers {
         match config.election.clone() {
             None => elected.start(&clients, &mut set),
             Some(election) if !elected.0.is_empty() => {
-                let api = beside.api().clone();
+                let host = beside.host().clone();
                 let running = leader::run(beside.clone(), election, move || {
                     let mut set = JoinSet::new();
                     elected.start(&clients, &mut set);
@@ -92,7 +93,7 @@ impl Controllers {
                 });
                 set.spawn(async move {
                     tokio::select! {
-                        () = api.stopping() => {}
+                        () = host.stopping() => {}
                         never = running => match never {},
                     }
                 });
@@ -209,11 +210,11 @@ impl Tasks {
                 Speaker::Server => &clients.server,
                 Speaker::Beside => &clients.beside,
             };
-            let (api, running) = (client.api().clone(), run(client.clone()));
+            let (host, running) = (client.host().clone(), run(client.clone()));
             set.spawn(async move {
                 tokio::select! {
                     biased;
-                    () = api.stopping() => {}
+                    () = host.stopping() => {}
                     () = running => {}
                 }
             });

@@ -58,8 +58,8 @@ async fn check(client: &Local, name: &str) -> Result<(), Status> {
         return Ok(());
     }
     let kinds = type_checking::kinds(&policy, |group, version, resource| {
-        let catalog = client.api().catalog().load();
-        catalog.get(group, version, resource).map(|it| it.gvk())
+        let found = client.host().resource(group, version, resource);
+        found.map(|it| it.gvk())
     });
     let mut documents = HashMap::new();
     for kind in kinds.iter().chain(&type_checking::param_kind(&policy)) {

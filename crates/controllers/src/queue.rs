@@ -5,8 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use apiserver::local::Local;
-use apiserver::metrics::QueueSeries;
+use apiserver::local::{Local, QueueSeries};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -45,7 +44,7 @@ struct State<K> {
 impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
     /// Failures are tried again after `longest` at the latest. Metrics know the queue by its `name`.
     pub(crate) fn new(client: &Local, name: &str, longest: Duration) -> Arc<Self> {
-        Self::counted(client.api().metrics().queues.of(name), longest)
+        Self::counted(client.host().queue_series(name), longest)
     }
 
     fn counted(series: QueueSeries, longest: Duration) -> Arc<Self> {
@@ -186,14 +185,13 @@ enum Take<K> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use apiserver::local::Queues;
     use telemetry::metrics::Registry;
 
     use super::*;
 
     fn series() -> QueueSeries {
-        apiserver::metrics::Metrics::new(Registry::default())
-            .queues
-            .of("test")
+        Queues::new(&Registry::default()).of("test")
     }
 
     #[tokio::test(start_paused = true)]

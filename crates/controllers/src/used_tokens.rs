@@ -1,7 +1,6 @@
 //! Labels Secrets with the day on which their token was used last, so that those nobody uses can be cleaned up (KEP-2799).
 
-use apiserver::local::Local;
-use apiserver::used_tokens::UsedToken;
+use apiserver::local::{Local, UsedToken};
 use auth::serviceaccount::LAST_USED;
 use json::{Object, json};
 use meta::Status;
@@ -10,7 +9,7 @@ use crate::condition;
 
 pub(crate) async fn run(client: Local) {
     loop {
-        for used in client.api().used_tokens().take().await {
+        for used in client.host().used_tokens().await {
             // The next use tries again.
             let _ = label(&client, &used).await;
         }

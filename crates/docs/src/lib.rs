@@ -6,6 +6,9 @@
 //! **Invariant:** nothing is unpacked before it is asked for, and nothing is kept.
 
 use std::collections::HashMap;
+use std::io::Read as _;
+
+use flate2::bufread::DeflateDecoder;
 
 include!(concat!(env!("OUT_DIR"), "/packages.rs"));
 
@@ -36,8 +39,13 @@ impl Texts {
 
 /// A type's line is `:NAME`, a tab and its text; those of its fields follow it, without the colon.
 fn unpack(compressed: &[u8]) -> Package {
-    let bytes = miniz_oxide::inflate::decompress_to_vec(compressed).unwrap_or_default();
-    let text = String::from_utf8(bytes).unwrap_or_default();
+    let mut text = String::new();
+    if DeflateDecoder::new(compressed)
+        .read_to_string(&mut text)
+        .is_err()
+    {
+        return Package::new();
+    }
     let mut package = Package::new();
     let mut of = "";
     for line in text.lines() {

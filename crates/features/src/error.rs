@@ -1,5 +1,6 @@
 //! What can be wrong with flags and registries. The texts are upstream's.
 
+use meta::go::NumError;
 use meta::go::quote;
 use thiserror::Error;
 
@@ -31,10 +32,10 @@ pub enum Error {
     #[error("illegal zero-prefixed version component {} in {}", quote(.component), quote(.version))]
     ZeroPrefixedVersion { component: String, version: String },
     #[error(
-        "illegal non-numeric version component {} in {}: strconv.ParseUint: parsing {}: value out of range",
-        quote(.component), quote(.version), quote(.component)
+        "illegal non-numeric version component {} in {}: {error}",
+        quote(&.error.text), quote(.version)
     )]
-    VersionOutOfRange { component: String, version: String },
+    VersionOutOfRange { version: String, error: NumError },
     #[error("patch version not allowed, got: {component}={version}")]
     PatchVersion { component: String, version: String },
     #[error("duplicate version flag, {component}={first} and {component}={second}")]
@@ -51,8 +52,8 @@ pub enum Error {
     MixedPrefixes,
     #[error("missing bool value for {0}")]
     MissingBool(String),
-    #[error("invalid value of {gate}={value}, err: strconv.ParseBool: parsing {}: invalid syntax", quote(.value))]
-    InvalidBool { gate: String, value: String },
+    #[error("invalid value of {gate}={}, err: {error}", .error.text)]
+    InvalidBool { gate: String, error: NumError },
     #[error("unrecognized feature gate: {0}")]
     UnrecognizedGate(String),
     #[error("cannot set feature gate {gate} to {value}, feature is locked to {}", !.value)]

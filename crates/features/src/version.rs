@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use meta::go::parse_uint;
+
 use crate::Error;
 
 /// `MAJOR.MINOR`. Feature gates know nothing finer.
@@ -67,10 +69,11 @@ impl GivenVersion {
                     version: text.to_owned(),
                 });
             }
-            components.push(number.parse().map_err(|_| Error::VersionOutOfRange {
-                component: number.to_owned(),
+            let number = parse_uint(number).map_err(|error| Error::VersionOutOfRange {
                 version: text.to_owned(),
-            })?);
+                error,
+            })?;
+            components.push(number);
         }
         Ok(Self {
             components,

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use encoding::go::parse_bool;
+use encoding::{duration, percent};
+
 use crate::error::{Error, Result};
 use crate::host::{Host, Repository};
 use crate::paths;
@@ -84,9 +87,8 @@ impl RepoSpec {
         if let Some(timeout) = read_duration(get("timeout")) {
             self.timeout = timeout;
         }
-        match get("submodules") {
-            "0" | "f" | "F" | "false" | "False" | "FALSE" => self.submodules = false,
-            _ => {}
+        if parse_bool(get("submodules")) == Ok(false) {
+            self.submodules = false;
         }
     }
 }
@@ -96,45 +98,18 @@ fn read_duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u64>() {
         return (seconds > 0).then(|| Duration::from_secs(seconds));
     }
-    let mut total = 0.0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.find(|it: char| !it.is_ascii_digit() && it != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        rest = &rest[end..];
-        let unit_end = rest
-            .find(|it: char| it.is_ascii_digit() || it == '.')
-            .unwrap_or(rest.len());
-        let unit = match &rest[..unit_end] {
-            "ns" => 1e-9,
-            "us" | "µs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            _ => return None,
-        };
-        total += number * unit;
-        rest = &rest[unit_end..];
-    }
-    (total > 0.0 && total < 1e9).then(|| Duration::from_secs_f64(total))
+    let duration = duration::parse(text).ok()?;
+    u64::try_from(duration)
+        .ok()
+        .filter(|nanos| *nanos > 0)
+        .map(Duration::from_nanos)
 }
 
+/// As Go's `url.QueryUnescape`.
 fn unescape(text: &str) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'+' => out.push(b' '),
-            b'%' => {
-                let hex = [bytes.next()?, bytes.next()?];
-                let hex = std::str::from_utf8(&hex).ok()?;
-                out.push(u8::from_str_radix(hex, 16).ok()?);
-            }
-            byte => out.push(byte),
-        }
-    }
-    String::from_utf8(out).ok()
+    let text = text.replace('+', " ");
+    let decoded = percent::decode(text.as_bytes()).ok()?;
+    String::from_utf8(decoded.into_owned()).ok()
 }
 
 fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

@@ -1,5 +1,9 @@
 //! Addresses of files on servers, as Go's `net/url` reads and writes them.
 
+use std::borrow::Cow;
+
+use encoding::percent;
+
 /// What is asked for, and where.
 #[derive(Debug)]
 pub(crate) struct Url {
@@ -74,7 +78,8 @@ fn host_and_port(authority: &str) -> Option<(&str, &str)> {
         || port
             .strip_prefix(':')
             .is_some_and(|it| it.bytes().all(|digit| digit.is_ascii_digit()));
-    let is_of_host = |it: u8| !it.is_ascii() || is_plain(it) || b"!'()*[]<>\"".contains(&it);
+    let is_of_host =
+        |it: u8| !it.is_ascii() || percent::is_path(it) || b"!'()*[]<>\"".contains(&it);
     let fits = is_port && name.bytes().all(is_of_host) && !name.contains(['/', '@']);
     fits.then(|| (name, port.trim_start_matches(':')))
 }
@@ -84,37 +89,15 @@ fn escaped_path(path: &str) -> Option<String> {
     let raw = unescape(path)?;
     if path
         .bytes()
-        .all(|it| is_plain(it) || b"!'()*[]%".contains(&it))
+        .all(|it| percent::is_path(it) || b"!'()*[]%".contains(&it))
     {
         return Some(path.to_owned());
     }
-    let parts = raw.into_iter().map(|it| {
-        if is_plain(it) {
-            char::from(it).to_string()
-        } else {
-            format!("%{it:02X}")
-        }
-    });
-    Some(parts.collect())
+    Some(percent::encode(&raw, percent::is_path))
 }
 
-/// What a path never escapes.
-fn is_plain(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&it)
-}
-
-fn unescape(text: &str) -> Option<Vec<u8>> {
-    let mut parts = text.split('%');
-    let mut all = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let digits = part.get(..2)?;
-        if !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
-            return None;
-        }
-        all.push(u8::from_str_radix(digits, 16).ok()?);
-        all.extend(&part.as_bytes()[2..]);
-    }
-    Some(all)
+fn unescape(text: &str) -> Option<Cow<'_, [u8]>> {
+    percent::decode(text.as_bytes()).ok()
 }
 
 #[cfg(test)]

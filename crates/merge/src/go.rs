@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use encoding::go::quote;
 use json::{Number, Value};
 
 /// `%v`: maps with sorted keys, no quotes.
@@ -72,23 +73,11 @@ pub(crate) fn json_kind(value: &Value) -> &'static str {
     }
 }
 
-pub(crate) fn atoi(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|why: std::num::ParseIntError| {
-        let what = match why.kind() {
-            std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
-                "value out of range"
-            }
-            _ => "invalid syntax",
-        };
-        format!("strconv.Atoi: parsing {text:?}: {what}")
-    })
-}
-
 /// `%#v`: as Go source would write it.
 pub(crate) fn sharp_v(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".into(),
-        Value::String(it) => crate::value::quote(it),
+        Value::String(it) => quote(it),
         Value::Array(items) => {
             let items: Vec<_> = items.iter().map(sharp_v).collect();
             format!("[]interface {{}}{{{}}}", items.join(", "))
@@ -98,7 +87,7 @@ pub(crate) fn sharp_v(value: &Value) -> String {
             pairs.sort_by_key(|(key, _)| *key);
             let pairs = pairs
                 .into_iter()
-                .map(|(key, value)| format!("{}:{}", crate::value::quote(key), sharp_v(value)));
+                .map(|(key, value)| format!("{}:{}", quote(key), sharp_v(value)));
             let pairs: Vec<_> = pairs.collect();
             format!("map[string]interface {{}}{{{}}}", pairs.join(", "))
         }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use encoding::go::quote;
 use json::{Object, Value};
 
 use crate::fieldpath::Set;
 use crate::time;
 use crate::updater::{Managers, Owned};
-use crate::value::quote;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
+use encoding::go::quote;
 use json::{Number, Object, Value};
 
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {
@@ -100,29 +100,6 @@ pub(crate) fn show(value: &Value) -> String {
         }
         other => json::to_string(other),
     }
-}
-
-/// Go's `%q`.
-pub(crate) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for found in text.chars() {
-        match found {
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\u{b}' => out.push_str("\\v"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\0'..='\u{1f}' | '\u{7f}' => _ = write!(out, "\\x{:02x}", found as u32),
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-    out
 }
 
 /// Visits each key that either object has, once: the left's keys in their order, then what only the right has.

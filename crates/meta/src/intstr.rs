@@ -4,7 +4,7 @@ use std::fmt;
 
 use json::Value;
 
-use crate::go::{parse_int, quote};
+use crate::go::{NumError, atoi, quote};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IntOrString {
@@ -17,7 +17,7 @@ pub enum IntOrStringError {
     #[error("invalid value for IntOrString: invalid type: string is not a percentage")]
     NotPercent,
     #[error("invalid value for IntOrString: invalid value {}: {reason}", quote(.value))]
-    NotNumber { value: String, reason: String },
+    NotNumber { value: String, reason: NumError },
 }
 
 impl IntOrString {
@@ -52,7 +52,7 @@ impl IntOrString {
             Self::String(text) => text,
         };
         let percent = text.strip_suffix('%').ok_or(IntOrStringError::NotPercent)?;
-        let percent = parse_int("Atoi", percent).map_err(|reason| IntOrStringError::NotNumber {
+        let percent = atoi(percent).map_err(|reason| IntOrStringError::NotNumber {
             value: text.clone(),
             reason,
         })?;

@@ -7,17 +7,16 @@
 //! | [`gvk`] | groups, versions, kinds, resources |
 //! | [`names`] | what names, labels, ports, addresses may look like |
 //! | [`selector`] | which objects are meant |
-//! | [`quantity`], [`intstr`], [`time`], [`uid`] | values that are more than JSON's |
+//! | [`quantity`], [`intstr`], [`time`] | values that are more than JSON's |
 //! | [`object`] | metadata: read, write, validate |
 //! | [`options`] | what a request asks for beside its path |
 //! | [`table`] | objects as rows, and as metadata only |
-//! | [`go`] | texts as Go prints them |
+//! | [`go`] | texts as Go prints them, from [`encoding`] |
 //!
 //! **Invariant:** no I/O, no clock, no randomness of its own, no schemas. No input panics, and none costs more than
 //! its size.
 
 pub mod field;
-pub mod go;
 pub mod gvk;
 pub mod intstr;
 pub mod names;
@@ -28,6 +27,6 @@ pub mod selector;
 pub mod status;
 pub mod table;
 pub mod time;
-pub mod uid;
 
+pub use encoding::go;
 pub use status::Status;

@@ -46,8 +46,9 @@ impl<S: AsRef<str>> Query<'_, S> {
     }
 
     fn number(&self, name: &str) -> Result<Option<i64>, Status> {
-        let number = self.first(name).map(|it| parse_int("ParseInt", it));
-        number.transpose().map_err(Status::bad_request)
+        let number = self.first(name).map(parse_int);
+        let number = number.transpose();
+        number.map_err(|error| Status::bad_request(error.to_string()))
     }
 }
 

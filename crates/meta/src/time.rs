@@ -1,15 +1,16 @@
 //! Points in time as objects have them: RFC 3339, in UTC, to the second or the microsecond.
 
-mod civil;
 mod duration;
-mod go_duration;
-mod parse;
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use encoding::civil::DateTime;
+use encoding::rfc3339::{self, Timestamp};
+
 pub use duration::{age, human_duration, short_human_duration};
-pub use go_duration::{DurationError, go_duration_string, parse_duration};
+pub use encoding::duration::DurationError;
+pub use encoding::rfc3339::TimeError;
 
 /// `metav1.Time` and `metav1.MicroTime`, which differ in how they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,10 +20,17 @@ pub struct Time {
     nanos: u32,
 }
 
-/// What Go says of a text that is no time.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct TimeError(String);
+/// Go's `ParseDuration`. What is less than nothing comes back as nothing.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    let nanos = encoding::duration::parse(text)?;
+    Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or(0)))
+}
+
+/// As Go's `Duration.String` writes it: `27s`, `1m30s`, `1.5ms`.
+pub fn go_duration_string(duration: Duration) -> String {
+    let nanos = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    encoding::duration::format(nanos)
+}
 
 impl Time {
     pub fn from_unix(seconds: i64, nanos: u32) -> Self {
@@ -34,12 +42,12 @@ impl Time {
 
     /// Reads RFC 3339 as `metav1.Time` does: a fraction is taken, any offset is allowed.
     pub fn parse(text: &str) -> Result<Self, TimeError> {
-        parse::parse(text, false)
+        rfc3339::parse(text).map(Self::from)
     }
 
     /// Reads `metav1.MicroTime`, which wants six digits of a fraction.
     pub fn parse_micro(text: &str) -> Result<Self, TimeError> {
-        parse::parse(text, true)
+        rfc3339::parse_micro(text).map(Self::from)
     }
 
     pub fn unix_seconds(self) -> i64 {
@@ -79,9 +87,14 @@ impl Time {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = civil::from_days(self.seconds.div_euclid(86_400));
-        let second = self.seconds.rem_euclid(86_400);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let DateTime {
+            year,
+            month,
+            day,
+            hour,
+            minute,
+            second,
+        } = DateTime::from_unix(self.seconds);
         if let Some(text) = plain([year, month, day, hour, minute, second]) {
             return f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?);
         }
@@ -107,6 +120,12 @@ fn plain(parts: [i64; 6]) -> Option<[u8; 20]> {
         }
     }
     Some(text)
+}
+
+impl From<Timestamp> for Time {
+    fn from(it: Timestamp) -> Self {
+        Self::from_unix(it.seconds, it.nanos)
+    }
 }
 
 impl From<SystemTime> for Time {

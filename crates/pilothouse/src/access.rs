@@ -1,6 +1,5 @@
 //! How to reach the server: what the user's kubeconfig says, and what flags say otherwise.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,7 +9,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use client::{Answer, Client, Roots, Trust};
+use egress::http::{Answer, Client};
+use egress::tls::{Roots, Trust};
+use encoding::percent;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http::{Method, Request, Uri};
 use json::{Value, json};
@@ -301,13 +302,5 @@ impl Connection {
 
 /// A part of a path or query: all but the unreserved is encoded.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent::encode(text.as_bytes(), percent::is_unreserved)
 }

@@ -15,15 +15,19 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The script, for a command line.
     pub(crate) fn script(&self, command: Command) -> String {
-        // What is below `kustomize` is read by another parser.
-        let mut command = command.mut_subcommand("kustomize", |it| {
-            let about = it.get_about().cloned().unwrap_or_default();
-            Kustomize::command().about(about)
-        });
+        let mut command = with_kustomize(command);
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "pilothouse", &mut script);
         String::from_utf8_lossy(&script).into_owned()
     }
+}
+
+/// The command line with the commands below `kustomize`, which another parser reads.
+pub(crate) fn with_kustomize(command: Command) -> Command {
+    command.mut_subcommand("kustomize", |it| {
+        let about = it.get_about().cloned().unwrap_or_default();
+        Kustomize::command().about(about)
+    })
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ async fn follow(
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
-            () = client.api().stopping() => return,
+            () = client.host().stopping() => return,
         }
     }
 }

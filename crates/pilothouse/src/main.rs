@@ -2,6 +2,7 @@
 
 mod access;
 mod apply;
+mod auth_config;
 mod build;
 mod cel_command;
 mod completion;
@@ -11,6 +12,7 @@ mod data;
 mod features;
 mod flags;
 mod kustomize;
+mod man;
 mod recording;
 mod serve;
 mod storage;
@@ -63,6 +65,9 @@ enum Command {
     Kustomize(NotHere),
     /// Print a script that completes commands and flags in a shell
     Completion(completion::Arguments),
+    /// Write manual pages into a directory
+    #[command(hide = true)]
+    Man(man::Arguments),
     /// Print the version
     Version(version::Arguments),
 }
@@ -96,6 +101,10 @@ fn main() -> ExitCode {
             let script = arguments.script(<Arguments as clap::CommandFactory>::command());
             return print(&script).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
         }
+        Command::Man(arguments) => {
+            let command = <Arguments as clap::CommandFactory>::command();
+            return exit_code(&arguments.write(command));
+        }
         Command::Features(command) => return exit_code(&command.run()),
         Command::Cel(command) => return command.run(),
         command => command,
@@ -119,6 +128,7 @@ fn main() -> ExitCode {
             | Command::Config(_)
             | Command::Features(_)
             | Command::Cel(_)
+            | Command::Man(_)
             | Command::Completion(_) => Ok(()),
             Command::Apply(arguments) => apply::run(&arguments).await,
             Command::Serve(arguments) => Box::pin(serve::run(*arguments)).await,

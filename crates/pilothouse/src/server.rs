@@ -1,5 +1,6 @@
 //! A running server: the store, the API over it, the controllers beside it.
 
+mod manifests;
 mod reload;
 mod setup;
 
@@ -30,8 +31,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
 
+pub use manifests::AdmissionConfig;
 pub use reload::Watched;
 
+use manifests::StaticManifests;
 use reload::Reload;
 use setup::{certificates, key};
 
@@ -64,6 +67,8 @@ pub struct Options {
     pub anonymous: bool,
     /// Which admission plugins run.
     pub admission: Plugins,
+    /// Where policies are that are in force before the API is served.
+    pub admission_config: AdmissionConfig,
     pub settings: Settings,
     /// How other networks are reached.
     pub egress: Selector,
@@ -123,6 +128,7 @@ impl Options {
             modes: vec![Mode::Node, Mode::Rbac],
             anonymous: true,
             admission: Plugins::default(),
+            admission_config: AdmissionConfig::default(),
             settings: Settings::default(),
             egress: Selector::default(),
             tracer: Arc::new(Tracer::new(Arc::new(Queue::new(QUEUE)))),
@@ -155,6 +161,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
     reload: AbortHandle,
+    manifests: AbortHandle,
     controllers: Controllers,
 }
 
@@ -210,8 +217,19 @@ impl Server {
             nodes: by_node.then(Arc::default),
             targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
         };
+        let manifests = StaticManifests::default();
+        options.admission_config.load(&manifests)?;
+        let files = tokio::spawn(manifests::follow(
+            options.admission_config.clone(),
+            manifests.clone(),
+        ));
         let api = Arc::new(Api::new(
-            setup::config(options, (clients, proxies), (&indexes, counted), address)?,
+            setup::config(
+                options,
+                (clients, proxies),
+                (&indexes, counted, &manifests),
+                address,
+            )?,
             stopped.clone(),
         ));
         apiserver::informers::start(&api, indexes);
@@ -256,6 +274,7 @@ impl Server {
             stop,
             serving,
             reload: reload.abort_handle(),
+            manifests: files.abort_handle(),
         })
     }
 
@@ -265,6 +284,7 @@ impl Server {
         tokio::time::sleep(self.shutdown_delay).await;
         self.stop.send_replace(true);
         self.reload.abort();
+        self.manifests.abort();
         self.controllers.stopped().await;
         self.serving.await.context("end the connections")?;
         self.api.store().close().await.context("close the store")

@@ -205,7 +205,7 @@ async fn answer(
 ) -> (u16, Vec<String>, Value) {
     let (parts, ()) = request.body(()).expect("a request").into_parts();
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
-    let api = server.local().api().clone();
+    let api = server.api().clone();
     let response =
         apiserver::pipeline::handle(&api, &caller, parts, RequestBody::Bytes(bytes.into())).await;
     let code = response.status().as_u16();
@@ -338,7 +338,7 @@ async fn a_list_goes_on_after_its_past_is_gone() {
         count += 1;
         let more = json!({"metadata": {"name": (format!("m{count}"))}});
         local.create(MAPS, &more).await.unwrap();
-        let store = local.api().store();
+        let store = server.api().store();
         if store.is_shared() {
             // There the servers forget by agreement, and not so often.
             store.compact(store.latest().revision()).await.unwrap();

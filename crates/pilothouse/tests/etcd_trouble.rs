@@ -75,7 +75,7 @@ async fn without_etcd_it_says_so_and_goes_on_when_it_is_back() {
     let old = client.get(&format!("{path}?resourceVersion=0")).await;
     assert_eq!(meta::object::name(&old.unwrap()), "before");
     // What /readyz says of it.
-    let refusing = || client.api().store().stats().1.refusing;
+    let refusing = || server.api().store().stats().1.refusing;
     assert!(refusing().is_some_and(|it| it.contains("etcd")));
     cluster.restart(0);
     recovers(&client, "after").await;

@@ -2,7 +2,10 @@
 
 mod flags {
     mod access;
+    mod admission_config;
+    mod auth_config;
     mod client;
+    mod deploy;
     mod features;
     mod frozen_etcd;
     mod full_disk;

@@ -254,7 +254,7 @@ async fn servers_that_another_server_knows_are_in_the_list() {
     let place = Place::start().await;
     let other = json!({"kind": "Endpoints", "apiVersion": "v1", "metadata": {"generation": 7}, "subsets": [{"addresses": [{"ip": "192.0.2.77"}]}]});
     place.put_protobuf("/masterleases/192.0.2.77", &other).await;
-    let known = place.client().api().announced().await.unwrap();
+    let known = place.client().host().master_addresses().await.unwrap();
     assert!(known.contains(&"192.0.2.77".parse().unwrap()), "{known:?}");
 }
 

@@ -52,7 +52,7 @@ async fn ask_as(
     };
     let caller = Caller::Local(User::new(user, groups).into());
     let body = RequestBody::Bytes(body.to_owned().into());
-    let response = apiserver::pipeline::handle(server.local().api(), &caller, parts, body).await;
+    let response = apiserver::pipeline::handle(server.api(), &caller, parts, body).await;
     let code = response.status().as_u16();
     let media = response.headers().get("content-type");
     let media = media.map_or("", |it| it.to_str().expect("text")).to_owned();

@@ -14,6 +14,8 @@ mod hook;
 mod kept;
 #[path = "traces/otelcol.rs"]
 mod otelcol;
+#[path = "traces/policies.rs"]
+mod policies;
 #[path = "traces/receiver.rs"]
 mod receiver;
 #[path = "webhooks/registered.rs"]

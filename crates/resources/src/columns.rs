@@ -1,26 +1,26 @@
 //! What `kubectl get` shows: the columns of a kind and the cells of an object.
 
 mod cell;
-mod cluster;
-mod core;
+pub(crate) mod cluster;
+pub(crate) mod core;
 mod custom;
-mod device;
+pub(crate) mod device;
 mod jsonpath;
-mod network;
-mod pod;
-mod scaling;
-mod storage;
-mod table;
-mod workload;
+pub(crate) mod network;
+pub(crate) mod pod;
+pub(crate) mod scaling;
+pub(crate) mod storage;
+pub(crate) mod table;
+pub(crate) mod workload;
 
 #[cfg(test)]
 mod tests;
 
-use json::{Value, json};
+use json::Value;
 use meta::time::Time;
 
 use crate::clock::Now;
-use crate::read::Read;
+use crate::strategy;
 
 pub use custom::{Custom, JsonPathError};
 
@@ -34,6 +34,34 @@ pub struct Column {
     /// Above zero it shows only in wide output.
     pub priority: i32,
     pub description: &'static str,
+}
+
+/// The columns of a kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns {
+    pub(crate) definitions: &'static [Column],
+    pub(crate) cells: Cells,
+    /// Group and version of the objects that `cells` reads, if not any.
+    pub(crate) read_as: Option<(&'static str, &'static str)>,
+    /// Changes the rows of a list.
+    pub(crate) mark: fn(&[Value], &mut [Vec<Value>]),
+    /// The conditions of a row, which tell a client that the object is done.
+    pub(crate) conditions: fn(&Value) -> Vec<Value>,
+}
+
+/// The cells of an object, one per column.
+pub(crate) type Cells = fn(&Value, Now) -> Vec<Value>;
+
+impl Columns {
+    pub(crate) const fn new(definitions: &'static [Column], cells: Cells) -> Self {
+        Self {
+            definitions,
+            cells,
+            read_as: None,
+            mark: |_, _| {},
+            conditions: |_| Vec::new(),
+        }
+    }
 }
 
 /// As an entry of a Table's `columnDefinitions`.
@@ -51,16 +79,22 @@ impl From<Column> for meta::table::Column {
 
 /// The columns of a built-in kind; name and time of creation for the rest.
 pub fn definitions(group: &str, _version: &str, kind: &str) -> &'static [Column] {
-    table::find(group, kind).map_or(table::DEFAULT, |(columns, _)| columns)
+    let columns = strategy::find(group, kind).columns;
+    columns.map_or(table::DEFAULT, |it| it.definitions)
 }
 
 /// The cells of one object, one per column, wide ones included.
 pub fn row(group: &str, version: &str, kind: &str, object: &Value, now: Time) -> Vec<Value> {
-    let Some((_, cells)) = table::find(group, kind) else {
+    let Some(columns) = strategy::find(group, kind).columns else {
         return cell::default(object);
     };
-    let converted = spoken(group, version, kind, object);
-    cells(converted.as_ref().unwrap_or(object), Now::new(now))
+    let converted = columns.read_as.filter(|it| *it != (group, version));
+    let converted = converted.and_then(|to| {
+        let mut object = object.clone();
+        crate::convert::to(group, version, kind, &mut object, to).ok()?;
+        Some(object)
+    });
+    (columns.cells)(converted.as_ref().unwrap_or(object), Now::new(now))
 }
 
 /// The cells of a list, in which a kind may mark one of its objects: the default storage class.
@@ -75,32 +109,14 @@ pub fn rows(
         .iter()
         .map(|it| row(group, version, kind, it, now))
         .collect();
-    if (group, kind) == ("storage.k8s.io", "StorageClass")
-        && let Some(at) = storage::effective_default(objects)
-    {
-        rows[at][0] = format!("{} (default)", objects[at].text("metadata.name")).into();
+    if let Some(columns) = strategy::find(group, kind).columns {
+        (columns.mark)(objects, &mut rows);
     }
     rows
 }
 
 /// The conditions of a row, which tell a client that the object is done.
 pub fn row_conditions(group: &str, kind: &str, object: &Value) -> Vec<Value> {
-    let (reason, message) = match (group, kind, object.text("status.phase")) {
-        ("", "Pod", "Succeeded") => ("Succeeded", "The pod has completed successfully."),
-        ("", "Pod", "Failed") => ("Failed", "The pod failed."),
-        _ => return Vec::new(),
-    };
-    vec![json!({"type": "Completed", "status": "True", "reason": reason, "message": message})]
-}
-
-/// The version that the printers read, where the object's own differs.
-fn spoken(group: &str, version: &str, kind: &str, object: &Value) -> Option<Value> {
-    let (group_to, version_to) = match (group, version, kind) {
-        ("autoscaling", "v1", "HorizontalPodAutoscaler") => ("autoscaling", "v2"),
-        ("events.k8s.io", _, "Event") => ("", "v1"),
-        _ => return None,
-    };
-    let mut object = object.clone();
-    crate::convert::to(group, version, kind, &mut object, (group_to, version_to)).ok()?;
-    Some(object)
+    let columns = strategy::find(group, kind).columns;
+    columns.map_or(Vec::new(), |it| (it.conditions)(object))
 }

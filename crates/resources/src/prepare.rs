@@ -1,16 +1,15 @@
 //! What happens to an object before it is created or updated: the server owns some of its fields.
 //!
-//! Each kind is a row ([`strategy`]) that says who owns status and metadata on which way in, and when the generation
+//! The row of a kind ([`crate::strategy`]) says which requests may change status and metadata, and when the generation
 //! counts up; a few kinds add a function.
 
-mod delete;
-mod fields;
-mod kinds;
+pub(crate) mod delete;
+pub(crate) mod fields;
+pub(crate) mod kinds;
 mod level;
-mod pod;
-mod same;
-mod service;
-mod strategy;
+mod ownership;
+pub(crate) mod pod;
+pub(crate) mod service;
 pub mod warnings;
 
 #[cfg(test)]
@@ -18,15 +17,15 @@ mod tests;
 
 use json::{Object, Value};
 
-use crate::defaults::{self, made};
+use crate::defaults::made;
 use crate::read::Read;
-use strategy::{Generation, Meta, Status, Strategy};
+use crate::strategy::{self, Strategy};
 
-pub use delete::{GarbageCollection, garbage_collection, grace_period};
+pub(crate) use fields::SelectableFields;
 pub use fields::{FieldLabelError, custom_field_label, field_label, field_value};
 pub(crate) use kinds::secret_strings;
-pub use same::same;
-pub use strategy::{ResetFields, allow_create_on_update, allow_unconditional_update, reset_fields};
+pub(crate) use ownership::{Generation, Meta, Status};
+pub use ownership::{ResetFields, reset_fields};
 
 /// What the request brings along.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,19 +45,29 @@ pub struct User<'a> {
     pub extra: &'a [(String, Vec<String>)],
 }
 
+/// What a kind does besides its row: on create, on update, and when a stored object is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Prepare {
+    pub(crate) create: fn(&mut Object, &Context<'_>),
+    pub(crate) update: fn(&mut Object, &Value, &Context<'_>),
+    pub(crate) update_status: fn(&mut Object, &Value, &Context<'_>),
+    pub(crate) stored: fn(&mut Value),
+}
+
+impl Prepare {
+    pub(crate) const NOTHING: Self = Self {
+        create: |_, _| {},
+        update: |_, _, _| {},
+        update_status: |_, _, _| {},
+        stored: |_| {},
+    };
+}
+
 /// What is stored may be older than some of today's defaults: upstream fills them in when it reads.
 pub fn stored(group: &str, version: &str, kind: &str, object: &mut Value) {
-    defaults::apply(group, version, kind, object);
-    match (group, kind) {
-        ("", "PersistentVolumeClaim") => {
-            let before = object.clone();
-            if let Some(claim) = object.as_object_mut() {
-                kinds::data_sources(claim, &before);
-            }
-        }
-        ("", "Service") => service::stored(object),
-        _ => {}
-    }
+    let row = strategy::find(group, kind);
+    row.defaults.apply(version, object);
+    (row.prepare.stored)(object);
 }
 
 /// Before a built-in object is created. It has its defaults, its name and its UID.
@@ -73,16 +82,17 @@ pub fn create(group: &str, version: &str, kind: &str, object: &mut Value, contex
     if row.generation.starts_at_one() {
         set_generation(fields, 1);
     }
-    kinds::create(group, kind, fields, context);
+    (row.prepare.create)(fields, context);
     // What Go writes of an empty status belongs to the defaults.
     if row.status == Status::Wiped {
-        defaults::apply(group, version, kind, object);
+        row.defaults.apply(version, object);
     }
 }
 
 /// Before a built-in object is updated, in itself or through a subresource (empty for itself).
 pub fn update(
     group: &str,
+    version: &str,
     kind: &str,
     subresource: &str,
     new: &mut Value,
@@ -99,17 +109,23 @@ pub fn update(
             if row.status != Status::None {
                 copy(fields, before, "status");
             }
-            kinds::update(group, kind, fields, old, context);
-            if row.generation.counts(fields, before) {
+            (row.prepare.update)(fields, old, context);
+            if row
+                .generation
+                .counts((group, version, kind), fields, before)
+            {
                 set_generation(fields, old.int("metadata.generation").saturating_add(1));
             }
         }
         "status" => {
             copy(fields, before, "spec");
             reset_metadata(row, fields, old);
-            kinds::update_status(group, kind, fields, old, context);
+            (row.prepare.update_status)(fields, old, context);
         }
-        _ => kinds::update_subresource(group, kind, subresource, fields, old, context),
+        _ => match row.subresource(subresource) {
+            Some(row) => (row.prepare)(fields, old, context),
+            None => keep_metadata(fields, old),
+        },
     }
 }
 
@@ -207,30 +223,20 @@ pub(crate) fn reset_for_status(metadata: &mut Object, before: &Object) {
     }
 }
 
+/// Metadata as it was, but for managed fields.
+pub(crate) fn keep_metadata(new: &mut Object, old: &Value) {
+    if let (Some(metadata), Some(Value::Object(before))) =
+        (made(new, "metadata"), old.get("metadata"))
+    {
+        reset_for_status(metadata, before);
+    }
+}
+
 fn keep_managed(object: &mut Object, managed: Option<Value>) {
     if let Some(metadata) = made(object, "metadata") {
         metadata.remove("managedFields");
         if let Some(managed) = managed {
             metadata.insert("managedFields", managed);
-        }
-    }
-}
-
-impl Generation {
-    fn starts_at_one(self) -> bool {
-        !matches!(self, Self::None | Self::UpdateOnly(_))
-    }
-
-    fn counts(self, new: &Object, old: &Object) -> bool {
-        match self {
-            Self::None | Self::Fixed => false,
-            Self::Of(paths) | Self::UpdateOnly(paths) => {
-                paths.iter().any(|path| !same::same_at(new, old, path))
-            }
-            Self::AllAndLabels => {
-                !same::same_but(new, old, &["metadata"])
-                    || !same::same_at(new, old, &["metadata", "labels"])
-            }
         }
     }
 }

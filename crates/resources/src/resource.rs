@@ -2,7 +2,7 @@
 
 use json::Text;
 
-use crate::Verbs;
+use crate::{Strategy, Verbs};
 
 /// What is known of a resource in one version of its group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Resource {
     pub schema: Text,
     /// A kube-apiserver without flags serves it.
     pub served_by_default: bool,
+    /// What the kind does.
+    pub strategy: &'static Strategy,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use json::Text;
 
 use crate::resource::api_version;
-use crate::{Resource, Subresource, Verb, Verbs};
+use crate::{Resource, Strategy, Subresource, Verb, Verbs, strategy};
 
 const TABLE: &str = include_str!("../tables/kinds.txt");
 
@@ -123,7 +123,9 @@ fn resource<'a>(of: &Version, plural: &str, mut words: impl Iterator<Item = &'a 
         stored: (of.group.clone(), of.version.clone()),
         schema: Text::default(),
         served_by_default: of.served_by_default,
+        strategy: Strategy::CUSTOM,
     };
+    row.strategy = strategy::find(&row.group, &row.kind);
     for word in words {
         match word.split_once('=') {
             None => row.namespaced |= word == "namespaced",

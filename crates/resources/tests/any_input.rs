@@ -2,7 +2,7 @@
 
 use json::{Value, json, parse};
 use meta::time::Time;
-use resources::{columns, convert, defaults, prepare};
+use resources::{columns, convert, defaults, prepare, strategy};
 
 const SAMPLES: &[(&str, &str, &str, &str)] = &[
     (
@@ -76,7 +76,9 @@ fn run(group: &str, version: &str, kind: &str, object: &Value) {
     columns::rows(group, version, kind, std::slice::from_ref(object), now);
     prepare::warnings::on_create(group, kind, object);
     prepare::warnings::on_update(group, kind, object, &once);
-    prepare::grace_period(group, kind, object, None);
+    strategy::find(group, kind)
+        .deletion
+        .grace_period(object, None);
     let context = prepare::Context::default();
     prepare::create(group, version, kind, &mut value, &context);
     for subresource in [
@@ -89,9 +91,17 @@ fn run(group: &str, version: &str, kind: &str, object: &Value) {
         "other",
     ] {
         let mut new = object.clone();
-        prepare::update(group, kind, subresource, &mut new, &once, &context);
+        prepare::update(group, version, kind, subresource, &mut new, &once, &context);
         let mut new = once.clone();
-        prepare::update(group, kind, subresource, &mut new, object, &context);
+        prepare::update(
+            group,
+            version,
+            kind,
+            subresource,
+            &mut new,
+            object,
+            &context,
+        );
     }
     for target in ["v1", "v2", "v1beta1"] {
         let mut new = object.clone();

@@ -10,10 +10,11 @@ mod wire;
 pub use decode::decode;
 pub use encode::encode;
 
+use encoding::protobuf::{Message, put_bytes};
 use json::Value;
 
 use crate::builtin;
-use wire::{Reader, Writer};
+use wire::Reader;
 
 pub const MAGIC: [u8; 4] = *b"k8s\0";
 pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
@@ -97,17 +98,14 @@ const END: [u8; 4] = [0x1a, 0, 0x22, 0];
 
 /// An envelope up to a message of so many bytes, with room for some of them.
 fn envelope(api_version: &str, kind: &str, length: usize, room: usize) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(room + api_version.len() + kind.len() + 32);
+    let mut writer = Message::with_capacity(room + api_version.len() + kind.len() + 32);
     writer.raw(&MAGIC);
-    writer
-        .message(1, |writer| {
-            writer.bytes(1, api_version.as_bytes());
-            writer.bytes(2, kind.as_bytes());
-            Ok::<_, Error>(())
-        })
-        .expect("writing strings cannot fail");
+    writer.message(1, |writer| {
+        writer.text(1, api_version);
+        writer.text(2, kind);
+    });
     writer.length(2, length);
-    writer.out
+    writer.0
 }
 
 /// An object of a built-in kind from its envelope, with apiVersion and kind.
@@ -144,12 +142,9 @@ pub fn encode_object(place: crate::Place<'_>, object: &Value) -> Result<Vec<u8>,
 
 /// Appends one item of a list. In every list, metadata is the first field, and items are the second.
 pub fn write_item(out: &mut Vec<u8>, place: crate::Place<'_>, item: &Value) -> Result<(), Error> {
-    let mut writer = Writer {
-        out: std::mem::take(out),
-    };
-    let encoded = encode(place, item).map(|item| writer.bytes(2, &item));
-    *out = writer.out;
-    encoded
+    let item = encode(place, item)?;
+    put_bytes(out, 2, &item);
+    Ok(())
 }
 
 /// What surrounds the items of a list in its envelope: `list` is encoded without any, they are `length` bytes.
@@ -172,16 +167,11 @@ pub fn is_supported(place: crate::Place<'_>) -> bool {
 
 /// One frame of a watch. The object is in its envelope.
 pub fn watch_frame(event: &str, object: &[u8]) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(object.len() + 32);
+    let mut writer = Message::with_capacity(object.len() + 32);
     writer.raw(&[0; 4]);
     writer.bytes(1, event.as_bytes());
-    writer
-        .message(2, |writer| {
-            writer.bytes(1, object);
-            Ok::<_, Error>(())
-        })
-        .expect("writing bytes cannot fail");
-    let length = u32::try_from(writer.out.len() - 4).unwrap_or(u32::MAX);
-    writer.out[..4].copy_from_slice(&length.to_be_bytes());
-    writer.out
+    writer.message(2, |writer| writer.bytes(1, object));
+    let length = u32::try_from(writer.0.len() - 4).unwrap_or(u32::MAX);
+    writer.0[..4].copy_from_slice(&length.to_be_bytes());
+    writer.0
 }

@@ -9,7 +9,6 @@ mod chunk;
 mod connection;
 mod exporter;
 mod grpc;
-pub(crate) mod gzip;
 mod http;
 mod message;
 mod queue;

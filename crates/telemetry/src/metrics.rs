@@ -6,7 +6,6 @@
 
 pub mod delta;
 mod family;
-mod float;
 mod handle;
 mod layout;
 mod otlp;

@@ -106,7 +106,7 @@ impl<const N: usize> Default for Id<N> {
 
 impl<const N: usize> fmt::Display for Id<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&encoding::hex::encode(&self.0))
     }
 }
 

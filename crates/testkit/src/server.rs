@@ -107,6 +107,11 @@ impl Server {
         format!("https://{}", self.address)
     }
 
+    /// The server's inside, for tests that look at its store or metrics.
+    pub fn api(&self) -> &Arc<Api> {
+        &self.api
+    }
+
     /// An admin inside this process.
     pub fn local(&self) -> Local {
         let admin = User::new("admin", &["system:masters"]);

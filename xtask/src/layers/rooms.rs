@@ -204,7 +204,11 @@ fn untold(name: &str, rooms: Rooms, map: &str) -> Vec<String> {
 }
 
 /// Texts by their paths below `root`.
-fn read(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) -> Result<(), String> {
+pub(super) fn read(
+    root: &Path,
+    folder: &Path,
+    files: &mut BTreeMap<String, String>,
+) -> Result<(), String> {
     let failed = |error| format!("read {}: {error}", folder.display());
     for item in fs::read_dir(folder).map_err(failed)? {
         let path = item.map_err(failed)?.path();

@@ -54,6 +54,40 @@ impl Module {
     }
 }
 
+/// The modules of another crate that a file names, in the order of the text.
+pub(super) fn modules_of(of: &str, text: &str) -> Vec<Use> {
+    let words = words(text);
+    let mut found = Vec::new();
+    for (at, (line, word)) in words.iter().enumerate() {
+        if word == of && (at == 0 || words[at - 1].1 != "::") {
+            names_behind(&words[at + 1..], *line, &mut found);
+        }
+    }
+    found
+}
+
+/// Paths of two names, `std::fs`, also where the second stands in braces; with their lines.
+pub(super) fn paths(text: &str) -> Vec<(usize, String, String)> {
+    let words = words(text);
+    let mut found = Vec::new();
+    for (at, (line, word)) in words.iter().enumerate() {
+        let mut behind = Vec::new();
+        names_behind(&words[at + 1..], *line, &mut behind);
+        found.extend(behind.into_iter().map(|it| (it.line, word.clone(), it.of)));
+    }
+    found
+}
+
+/// The lines at which a method of this name is called, on whatever value.
+pub(super) fn calls(text: &str, method: &str) -> Vec<usize> {
+    let words = words(text);
+    let found = words.windows(3).filter(|it| {
+        let [first, second, third] = [&*it[0].1, &*it[1].1, &*it[2].1];
+        first == "." && second == method && third == "("
+    });
+    found.map(|it| it[1].0).collect()
+}
+
 /// The lines at which methods of a type begin; those of traits are none.
 pub(super) fn methods(text: &str, of: &str) -> Vec<usize> {
     let words = words(text);
@@ -95,9 +129,23 @@ fn names_behind(words: &[(usize, String)], line: usize, found: &mut Vec<Use>) {
     }
 }
 
+/// Strings of a file without those of raw strings, as they are written, each with its line.
+pub(super) fn strings(text: &str) -> Vec<(usize, String)> {
+    read(text).1
+}
+
 /// Names and signs, each with its line.
 fn words(text: &str) -> Vec<(usize, String)> {
-    let mut words: Vec<(usize, String)> = Vec::new();
+    read(text).0
+}
+
+/// A line, and what is written there.
+type Token = (usize, String);
+
+/// Words and strings.
+fn read(text: &str) -> (Vec<Token>, Vec<Token>) {
+    let mut words: Vec<Token> = Vec::new();
+    let mut strings: Vec<Token> = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {
@@ -107,7 +155,9 @@ fn words(text: &str) -> Vec<(usize, String)> {
         } else if let Some(length) = raw_string(rest) {
             length
         } else if first == '"' {
-            quoted(rest, '"')
+            let length = quoted(rest, '"');
+            strings.push((line, rest[..length].trim_matches('"').to_owned()));
+            length
         } else if first == '\'' {
             character(rest)
         } else if first.is_alphanumeric() || first == '_' {
@@ -129,7 +179,7 @@ fn words(text: &str) -> Vec<(usize, String)> {
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
-    words
+    (words, strings)
 }
 
 /// Comments in comments count.

@@ -1,5 +1,10 @@
 //! The path of a webhook's URL as client-go sends it: `path.Join("/", path)`, escaped anew.
 
+use std::borrow::Cow;
+
+use encoding::go::quote;
+use encoding::percent;
+
 /// `//a/./b/../c/` is `/a/c`.
 pub(super) fn clean(path: &[u8]) -> Vec<u8> {
     let mut segments: Vec<&[u8]> = Vec::new();
@@ -22,41 +27,16 @@ pub(super) fn clean(path: &[u8]) -> Vec<u8> {
 }
 
 /// As Go's `URL.Path` has it. Errs with the escape that is none.
-pub(super) fn decode(path: &str) -> Result<Vec<u8>, String> {
-    let mut decoded = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte != b'%' {
-            decoded.push(byte);
-            rest = after;
-            continue;
-        }
-        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
-        let code = digit(0).zip(digit(1)).map(|(high, low)| high << 4 | low);
-        let Some(code) = code.and_then(|it| u8::try_from(it).ok()) else {
-            let wrong = String::from_utf8_lossy(&rest[..rest.len().min(3)]);
-            return Err(format!("invalid URL escape {}", meta::go::quote(&wrong)));
-        };
-        decoded.push(code);
-        rest = &after[2..];
-    }
-    Ok(decoded)
+pub(super) fn decode(path: &str) -> Result<Cow<'_, [u8]>, String> {
+    percent::decode(path.as_bytes()).map_err(|percent::InvalidEscape(wrong)| {
+        let wrong = String::from_utf8_lossy(wrong);
+        format!("invalid URL escape {}", quote(&wrong))
+    })
 }
 
 /// As Go's `URL.EscapedPath` writes it.
 pub(super) fn escape(path: &[u8]) -> String {
-    let mut escaped = String::with_capacity(path.len());
-    for &byte in path {
-        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push('%');
-            for digit in [byte >> 4, byte & 0x0f] {
-                escaped.push(char::from(b"0123456789ABCDEF"[usize::from(digit)]));
-            }
-        }
-    }
-    escaped
+    percent::encode(path, percent::is_path)
 }
 
 #[cfg(test)]

@@ -127,7 +127,11 @@ pub(crate) type Evaluated<T> = (Vec<Option<Outcome<T>>>, u64);
 pub(crate) struct Bindings<'a> {
     pub object: &'a Json,
     pub old: &'a Json,
+    /// Whether the objects are Go structs in kube-apiserver, which compare in their own way.
+    pub is_struct: bool,
     pub params: &'a Json,
+    /// As [`Self::is_struct`], of the parameters.
+    pub params_are_struct: bool,
     pub request: &'a Json,
     pub namespace: &'a Json,
     /// With what `authorizer.requestResource` asks about.
@@ -141,7 +145,9 @@ impl<'a> Bindings<'a> {
         Self {
             object,
             old: old.unwrap_or(&NULL),
+            is_struct: false,
             params: &NULL,
+            params_are_struct: false,
             request,
             namespace: &NULL,
             authorizer: None,
@@ -151,12 +157,19 @@ impl<'a> Bindings<'a> {
 
     /// The value of a variable; nothing if it has none.
     fn get(&self, name: &str) -> Option<Value<'a>> {
+        let read = |value, is_struct| {
+            if is_struct {
+                Value::from_struct(value)
+            } else {
+                Value::from_json(value)
+            }
+        };
         Some(match name {
-            "object" => Value::from_json(self.object),
-            "oldObject" => Value::from_json(self.old),
-            "params" => Value::from_json(self.params),
-            "request" => Value::from_json(self.request),
-            "namespaceObject" => Value::from_json(self.namespace),
+            "object" => read(self.object, self.is_struct),
+            "oldObject" => read(self.old, self.is_struct),
+            "params" => read(self.params, self.params_are_struct),
+            "request" => Value::from_struct(self.request),
+            "namespaceObject" => Value::from_struct(self.namespace),
             "authorizer" => kubernetes::authorizer(self.authorizer?.0),
             "authorizer.requestResource" => {
                 let (authorizer, attributes) = self.authorizer?;

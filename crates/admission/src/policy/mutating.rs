@@ -11,10 +11,11 @@ use telemetry::trace;
 
 use super::constraints::Matched;
 use super::expression::{Bindings, ErrorType, Failure};
+use super::manifests::StaticPolicies;
 use super::match_conditions::Owner;
 use super::mutator::{Mutator, Patch, wrong};
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
-use super::{RequestAuthorizer, request, request_resource};
+use super::{RequestAuthorizer, params, request, request_resource};
 use crate::metrics::{Metrics, Mutation, Phase};
 use crate::versioned::Versioned;
 use crate::{Admitting, ApplyError, Operation, Outcome, Plugin, Request};
@@ -27,11 +28,16 @@ pub struct MutatingAdmissionPolicy {
 }
 
 impl MutatingAdmissionPolicy {
-    pub fn new(authorizer: Arc<dyn Authorizer>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(
+        authorizer: Arc<dyn Authorizer>,
+        metrics: Arc<Metrics>,
+        manifests: Arc<StaticPolicies>,
+    ) -> Self {
         Self {
             source: Source::new(
                 "mutatingadmissionpolicies",
                 "mutatingadmissionpolicybindings",
+                manifests,
             ),
             authorizer,
             metrics,
@@ -46,13 +52,18 @@ impl Plugin for MutatingAdmissionPolicy {
 
     fn handles(&self, request: &Request<'_>) -> bool {
         // What is deleted cannot be changed.
-        request.operation != Operation::Delete
-            && !super::is_exempt(request)
-            && !self.source.is_empty(request.lookup)
+        request.operation != Operation::Delete && !self.source.is_empty_for(request)
     }
 
     fn admit<'a>(&'a self, request: &'a Request<'a>, admitting: &'a mut Admitting) -> Outcome<'a> {
-        let policies = self.source.get(request.lookup);
+        let policies = match self.source.get(request.lookup) {
+            Ok(policies) => policies,
+            // Whoever repairs the object must be let in.
+            Err(_) if super::is_exempt_from_api(request) => return Outcome::Nothing,
+            Err(unreadable) => {
+                return Outcome::Now(Err(unreadable.refusal(request, &admitting.object)));
+            }
+        };
         let candidates = policies.candidates(request);
         if candidates.is_empty() {
             return Outcome::Nothing;
@@ -279,7 +290,9 @@ impl Dispatch<'_> {
         let condition_request = request::request(request, &own);
         let object = written(&versioned.object);
         let bindings = Bindings {
+            is_struct: request.kinds.is_struct(&versioned.kind),
             params: &invocation.params,
+            params_are_struct: params::are_struct(request, &invocation.params),
             authorizer: Some((authorizer, &asked_for)),
             deadline: request.deadline,
             ..Bindings::new(&object, old.as_ref(), &condition_request)
@@ -318,6 +331,8 @@ impl Dispatch<'_> {
                 .kinds
                 .written(versioned.object.clone(), &versioned.kind);
             let bindings = Bindings {
+                // Unlike conditions, mutations see all objects as plain maps.
+                is_struct: false,
                 namespace,
                 request: &value,
                 object: &object,

@@ -59,6 +59,11 @@ impl ParamRef {
     }
 }
 
+/// Whether parameters are a Go struct in kube-apiserver.
+pub(crate) fn are_struct(request: &Request<'_>, params: &Value) -> bool {
+    meta::object::gvk(params).is_ok_and(|it| request.kinds.is_struct(&it))
+}
+
 /// The parameters that a binding means for a request. Null where a policy is evaluated without any.
 pub(crate) async fn collect(
     kind: Option<(&ParamKind, &GroupVersionResource)>,

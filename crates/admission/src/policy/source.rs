@@ -13,6 +13,7 @@ use telemetry::logs::{self, Field, SERVER};
 use super::GROUP;
 use super::constraints::{Constraints, Matched};
 use super::index::Index;
+use super::manifests::StaticPolicies;
 use super::params::{self, ParamKind, ParamRef};
 use crate::read::{items, text};
 use crate::{Lookup, Request};
@@ -58,16 +59,46 @@ pub(crate) struct Bound<E> {
 }
 
 /// All bound policies, in the order of their names.
+///
+/// Those from files come first.
 #[derive(Debug)]
 pub(crate) struct Policies<E> {
     all: Vec<Bound<E>>,
     index: Index,
+    /// How many are from files.
+    from_files: usize,
 }
 
 impl<E> Policies<E> {
+    fn new(all: Vec<Bound<E>>, from_files: usize) -> Self {
+        let mut index = Index::default();
+        for (number, bound) in all.iter().enumerate() {
+            match &bound.definition.constraints {
+                Ok(constraints) => {
+                    let mut rules = constraints.rules().peekable();
+                    if rules.peek().is_some() {
+                        index.add(number, rules);
+                    } else {
+                        index.add_always(number);
+                    }
+                }
+                Err(_) => index.add_always(number),
+            }
+        }
+        Self {
+            all,
+            index,
+            from_files,
+        }
+    }
+
     /// Those that may mean a request.
     pub(crate) fn candidates(&self, request: &Request<'_>) -> Vec<usize> {
-        self.index.candidates(request)
+        let mut found = self.index.candidates(request);
+        if super::is_exempt_from_api(request) {
+            found.retain(|it| *it < self.from_files);
+        }
+        found
     }
 
     pub(crate) fn get(&self, number: usize) -> &Bound<E> {
@@ -128,28 +159,37 @@ impl Binding {
 pub(crate) struct Source<E> {
     policies: &'static str,
     bindings: &'static str,
+    manifests: Arc<StaticPolicies>,
     state: Mutex<State<E>>,
 }
 
 #[derive(Debug)]
 struct State<E> {
-    stamps: (u64, u64),
+    stamps: (u64, u64, u64),
+    from_files: Vec<Bound<E>>,
     definitions: BTreeMap<String, (u64, Arc<Definition<E>>)>,
     bindings: BTreeMap<String, (u64, Arc<Binding>)>,
     current: Arc<Policies<E>>,
 }
 
 impl<E> Source<E> {
-    pub(crate) fn new(policies: &'static str, bindings: &'static str) -> Self {
+    pub(crate) fn new(
+        policies: &'static str,
+        bindings: &'static str,
+        manifests: Arc<StaticPolicies>,
+    ) -> Self {
         let current = Policies {
             all: Vec::new(),
             index: Index::default(),
+            from_files: 0,
         };
         Self {
             policies,
             bindings,
+            manifests,
             state: Mutex::new(State {
-                stamps: (0, 0),
+                stamps: (0, 0, 0),
+                from_files: Vec::new(),
                 definitions: BTreeMap::new(),
                 bindings: BTreeMap::new(),
                 current: Arc::new(current),
@@ -157,33 +197,66 @@ impl<E> Source<E> {
         }
     }
 
-    /// Whether there is any bound policy.
-    pub(crate) fn is_empty(&self, lookup: &dyn Lookup) -> bool {
-        lookup.stamp(GROUP, self.policies) == 0 || lookup.stamp(GROUP, self.bindings) == 0
+    /// Whether there is any bound policy for the request.
+    pub(crate) fn is_empty_for(&self, request: &Request<'_>) -> bool {
+        if crate::matching::is_review(request) {
+            return true;
+        }
+        let has_files = self.manifests.current().0 != 0;
+        let lookup = request.lookup;
+        !has_files
+            && (super::is_exempt_from_api(request)
+                || lookup.stamp(GROUP, self.policies) == 0
+                || lookup.stamp(GROUP, self.bindings) == 0)
     }
 
     /// As they are now.
-    pub(crate) fn get(&self, lookup: &dyn Lookup) -> Arc<Policies<E>> {
+    pub(crate) fn get(&self, lookup: &dyn Lookup) -> Result<Arc<Policies<E>>, Unreadable> {
         let stamps = (
             lookup.stamp(GROUP, self.policies),
             lookup.stamp(GROUP, self.bindings),
+            self.manifests.current().0,
         );
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stamps != stamps {
             let state = &mut *state;
-            super::blocking(|| state.refresh(self, lookup));
+            super::blocking(|| state.refresh(self, lookup))?;
             state.stamps = stamps;
         }
-        state.current.clone()
+        Ok(state.current.clone())
     }
 }
 
 impl<E> State<E> {
-    fn refresh(&mut self, source: &Source<E>, lookup: &dyn Lookup) {
+    fn refresh(&mut self, source: &Source<E>, lookup: &dyn Lookup) -> Result<(), Unreadable> {
         let policies = source.policies;
-        refresh(&mut self.definitions, lookup, policies, Definition::new);
-        refresh(&mut self.bindings, lookup, source.bindings, Binding::new);
-        self.current = Arc::new(bind(&self.definitions, &self.bindings));
+        refresh(&mut self.definitions, lookup, policies, Definition::new)?;
+        refresh(&mut self.bindings, lookup, source.bindings, Binding::new)?;
+        let (version, manifests) = source.manifests.current();
+        if self.stamps.2 != version {
+            let named = |it: &Value| meta::object::name(it).to_owned();
+            let policies = manifests.policies.iter();
+            let policies = policies.map(|it| (named(it), (0, Arc::new(Definition::new(it)))));
+            let bindings = manifests.bindings.iter();
+            let bindings = bindings.map(|it| (named(it), (0, Arc::new(Binding::new(it)))));
+            self.from_files = bind(&policies.collect(), &bindings.collect());
+        }
+        let mut all: Vec<Bound<E>> = self.from_files.iter().map(Bound::share).collect();
+        let from_files = all.len();
+        all.extend(bind(&self.definitions, &self.bindings));
+        self.current = Arc::new(Policies::new(all, from_files));
+        Ok(())
+    }
+}
+
+/// A policy or binding is stored and cannot be read: whether requests are allowed is not known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unreadable;
+
+impl Unreadable {
+    /// As upstream answers while its informers cannot list all policies.
+    pub(crate) fn refusal(self, request: &Request<'_>, object: &Value) -> meta::Status {
+        request.forbidden(object, "not yet ready to handle request")
     }
 }
 
@@ -193,8 +266,9 @@ fn refresh<T>(
     lookup: &dyn Lookup,
     resource: &str,
     read: impl Fn(&Value) -> T,
-) {
+) -> Result<(), Unreadable> {
     let mut before = std::mem::take(known);
+    let mut missing = Vec::new();
     for (name, version) in lookup.versions(GROUP, resource) {
         if let Some(kept) = before.remove(&name)
             && kept.0 == version
@@ -203,48 +277,58 @@ fn refresh<T>(
         } else if let Some(object) = lookup.get(GROUP, resource, "", &name) {
             known.insert(name, (version, Arc::new(read(&object))));
         } else {
-            // Deleted in this moment, or not to be read: then it must not be missing in silence.
-            let fields = [
-                ("resource", Field::Text(resource)),
-                ("name", Field::Text(&name)),
-            ];
-            logs::warning(&SERVER, "Admission policy object not found", &fields);
+            missing.push((name, version));
         }
     }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // What was deleted or changed in this moment is read when the stamp is looked at next.
+    let now = lookup.versions(GROUP, resource);
+    let mut unreadable = missing.iter().filter(|it| now.contains(it)).peekable();
+    if unreadable.peek().is_none() {
+        return Ok(());
+    }
+    for (name, _) in unreadable {
+        let fields = [
+            ("resource", Field::Text(resource)),
+            ("name", Field::Text(name)),
+        ];
+        logs::error(
+            &SERVER,
+            "Admission policy object cannot be read: requests are refused until it is deleted or replaced",
+            &fields,
+        );
+    }
+    Err(Unreadable)
 }
 
 fn bind<E>(
     definitions: &BTreeMap<String, (u64, Arc<Definition<E>>)>,
     bindings: &BTreeMap<String, (u64, Arc<Binding>)>,
-) -> Policies<E> {
+) -> Vec<Bound<E>> {
     let mut by_policy: HashMap<&str, Vec<Arc<Binding>>> = HashMap::new();
     for (_, binding) in bindings.values() {
         let of = by_policy.entry(&binding.policy).or_default();
         of.push(binding.clone());
     }
-    let mut all = Vec::new();
-    let mut index = Index::default();
-    for (name, (_, definition)) in definitions {
-        let Some(bindings) = by_policy.remove(name.as_str()) else {
-            continue;
-        };
-        match &definition.constraints {
-            Ok(constraints) => {
-                let mut rules = constraints.rules().peekable();
-                if rules.peek().is_some() {
-                    index.add(all.len(), rules);
-                } else {
-                    index.add_always(all.len());
-                }
-            }
-            Err(_) => index.add_always(all.len()),
-        }
-        all.push(Bound {
+    let bound = definitions.iter().filter_map(|(name, (_, definition))| {
+        let bindings = by_policy.remove(name.as_str())?;
+        Some(Bound {
             definition: definition.clone(),
             bindings,
-        });
+        })
+    });
+    bound.collect()
+}
+
+impl<E> Bound<E> {
+    fn share(&self) -> Self {
+        Self {
+            definition: self.definition.clone(),
+            bindings: self.bindings.clone(),
+        }
     }
-    Policies { all, index }
 }
 
 impl<E> Definition<E> {

@@ -12,6 +12,7 @@ use telemetry::trace;
 
 use super::constraints::Matched;
 use super::expression::{Bindings, ErrorType};
+use super::manifests::StaticPolicies;
 use super::match_conditions::Owner;
 use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
 use super::validator::{Decision, Evaluation, Validator, Verdict};
@@ -33,11 +34,16 @@ pub struct ValidatingAdmissionPolicy {
 }
 
 impl ValidatingAdmissionPolicy {
-    pub fn new(authorizer: Arc<dyn Authorizer>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(
+        authorizer: Arc<dyn Authorizer>,
+        metrics: Arc<Metrics>,
+        manifests: Arc<StaticPolicies>,
+    ) -> Self {
         Self {
             source: Source::new(
                 "validatingadmissionpolicies",
                 "validatingadmissionpolicybindings",
+                manifests,
             ),
             authorizer,
             metrics,
@@ -51,7 +57,7 @@ impl Plugin for ValidatingAdmissionPolicy {
     }
 
     fn handles(&self, request: &Request<'_>) -> bool {
-        !super::is_exempt(request) && !self.source.is_empty(request.lookup)
+        !self.source.is_empty_for(request)
     }
 
     fn validate<'a>(
@@ -59,7 +65,14 @@ impl Plugin for ValidatingAdmissionPolicy {
         request: &'a Request<'a>,
         admitting: &'a mut Admitting,
     ) -> Outcome<'a> {
-        let policies = self.source.get(request.lookup);
+        let policies = match self.source.get(request.lookup) {
+            Ok(policies) => policies,
+            // Whoever repairs the object must be let in.
+            Err(_) if super::is_exempt_from_api(request) => return Outcome::Nothing,
+            Err(unreadable) => {
+                return Outcome::Now(Err(unreadable.refusal(request, &admitting.object)));
+            }
+        };
         let candidates = policies.candidates(request);
         if candidates.is_empty() {
             return Outcome::Nothing;
@@ -280,7 +293,9 @@ impl Dispatch<'_> {
             .as_ref()
             .map_or((&null, &null), |it| (&it.0, &it.1));
         let bindings = Bindings {
+            is_struct: request.kinds.is_struct(kind),
             params,
+            params_are_struct: super::params::are_struct(request, params),
             namespace: seen,
             authorizer: Some((&self.authorizer, &self.asked_for)),
             deadline: request.deadline,

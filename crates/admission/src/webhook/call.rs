@@ -85,7 +85,7 @@ impl Call {
         mutating: bool,
     ) -> Self {
         let random = u128::from((caller.random)()) << 64 | u128::from((caller.random)());
-        let uid = meta::uid::v4(random.to_le_bytes());
+        let uid = encoding::uuid::v4(random.to_le_bytes());
         let span = span(invocation, request, &uid, mutating);
         Self {
             uid,

@@ -106,6 +106,7 @@ pub(super) fn holds(
     let authorizer = RequestAuthorizer::new(&*caller.authorizer, request.user);
     let asked_for = policy::request_resource(request);
     let bindings = Bindings {
+        is_struct: request.kinds.is_struct(kind),
         authorizer: Some((&authorizer, &asked_for)),
         deadline: request.deadline,
         ..Bindings::new(&object, old.as_ref(), &value)

@@ -7,7 +7,7 @@ use json::{Text, Value};
 use meta::Status;
 use meta::gvk::compare_versions;
 use resources::columns::Custom as Columns;
-use resources::{Resource as Row, Subresource, Verb, Verbs};
+use resources::{Resource as Row, Strategy, Subresource, Verb, Verbs};
 use schema::Schema;
 use store::Revision;
 use tokio::sync::watch;
@@ -38,7 +38,7 @@ pub struct Custom {
     pub validation: Option<Value>,
     /// Its objects are on their way out, and no new ones come.
     pub terminating: bool,
-    pub life: Life,
+    pub life: DefinitionLifetime,
 }
 
 /// By version.
@@ -46,9 +46,9 @@ pub type Schemas = HashMap<String, Schema>;
 
 /// Ends when the definition says something else, or is gone: who watches its objects begins anew then.
 #[derive(Clone, Debug)]
-pub struct Life(watch::Receiver<()>);
+pub struct DefinitionLifetime(watch::Receiver<()>);
 
-impl Life {
+impl DefinitionLifetime {
     /// With what keeps it.
     pub(crate) fn begin() -> (watch::Sender<()>, Self) {
         let (keeper, kept) = watch::channel(());
@@ -111,7 +111,7 @@ pub(crate) fn resources(
     definition: &Value,
     webhook: Option<&Webhook>,
     since: Revision,
-    life: &Life,
+    life: &DefinitionLifetime,
     schemas: Option<Arc<Schemas>>,
 ) -> Vec<Arc<Resource>> {
     let text = |path: &[&str]| definition.str_at(path).unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn resources(
     let stored = stored
         .and_then(|it| it.str_at(&["name"]))
         .unwrap_or_default();
-    let all = All {
+    let all = DefinitionVersions {
         definition,
         group,
         stored,
@@ -147,13 +147,13 @@ pub(crate) fn resources(
 }
 
 /// What the versions of a definition have in common.
-struct All<'a> {
+struct DefinitionVersions<'a> {
     definition: &'a Value,
     group: &'a str,
     stored: &'a str,
     webhook: Option<&'a Webhook>,
     since: Revision,
-    life: &'a Life,
+    life: &'a DefinitionLifetime,
     schemas: Arc<Schemas>,
 }
 
@@ -175,13 +175,13 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
         definition.str_at(&["spec", "group"])?,
         version.str_at(&["name"])?,
     );
-    let all = All {
+    let all = DefinitionVersions {
         definition,
         group,
         stored: name,
         webhook: None,
         since: 0,
-        life: &Life::begin().1,
+        life: &DefinitionLifetime::begin().1,
         schemas: schemas(versions),
     };
     Some(Arc::new(resource(&all, version)))
@@ -222,7 +222,7 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
-fn resource(all: &All<'_>, version: &Value) -> Resource {
+fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
     let (definition, group) = (all.definition, all.group);
     let names = definition
         .at(&["status", "acceptedNames"])
@@ -248,17 +248,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
     if version.at(&["subresources", "status"]).is_some() {
         subresources.push(sub("status", group, version_name, &kind, false));
     }
-    let scale = version.at(&["subresources", "scale"]).map(|scale| Scale {
-        spec: scale
-            .str_at(&["specReplicasPath"])
-            .unwrap_or_default()
-            .to_owned(),
-        status: scale
-            .str_at(&["statusReplicasPath"])
-            .unwrap_or_default()
-            .to_owned(),
-        selector: scale.str_at(&["labelSelectorPath"]).map(str::to_owned),
-    });
+    let scale = version.at(&["subresources", "scale"]).map(scale);
     if scale.is_some() {
         subresources.push(sub("scale", "autoscaling", "v1", "Scale", true));
     }
@@ -311,6 +301,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         prefix: Some(format!("{group}/{}", name("plural")).into()),
         stored: (group.into(), all.stored.into()),
         schema: Text::default(),
+        strategy: Strategy::CUSTOM,
         served_by_default: true,
         kind,
     };
@@ -322,6 +313,15 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         row: Arc::new(row),
         series: RowSeries::default(),
         gates: None,
+    }
+}
+
+fn scale(scale: &Value) -> Scale {
+    let path = |field: &str| scale.str_at(&[field]).unwrap_or_default().to_owned();
+    Scale {
+        spec: path("specReplicasPath"),
+        status: path("statusReplicasPath"),
+        selector: scale.str_at(&["labelSelectorPath"]).map(str::to_owned),
     }
 }
 

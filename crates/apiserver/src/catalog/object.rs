@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use json::{Object, Value, json};
 use meta::Status;
+use meta::go::parse_uint;
 pub(crate) use meta::object::{is_being_deleted, name, uid};
 
 use crate::catalog::Resource;
@@ -197,9 +198,8 @@ pub(crate) fn asked_version(text: &str) -> Result<Option<u64>, Status> {
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| {
-        let quoted = meta::go::quote(text);
-        let detail = format!("strconv.ParseUint: parsing {quoted}: invalid syntax");
+    parse_uint(text).map(Some).map_err(|error| {
+        let detail = error.to_string();
         let error = meta::field::Error::invalid("resourceVersion", text, detail);
         // Not the client's fault, as upstream sees it, but for lists.
         Status::failure(500, meta::status::Reason::Unknown, error.to_string())

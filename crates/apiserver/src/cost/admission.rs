@@ -120,6 +120,10 @@ impl Kinds for Others {
         object
     }
 
+    fn is_struct(&self, _: &GroupVersionKind) -> bool {
+        true
+    }
+
     fn equivalents(
         &self,
         _: &GroupVersionResource,

@@ -161,7 +161,7 @@ pub(super) fn one(report: &mut Report, resource: &Resource, schema: &Schema, cas
         };
         let mut new = it.defaulted.clone();
         prepare::create(group, version, kind, &mut new, &context);
-        prepare::update(group, kind, "", &mut new, &it.reversed, &context);
+        prepare::update(group, version, kind, "", &mut new, &it.reversed, &context);
     });
     step("warn", &|it| {
         drop(prepare::warnings::before_create(group, kind, &it.defaulted));

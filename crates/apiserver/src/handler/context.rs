@@ -7,7 +7,7 @@ use auth::{Attributes, User};
 use http::{HeaderMap, Method};
 use json::Value;
 use meta::Status;
-use resources::Verb as Allowed;
+use resources::{Action, Verb as Allowed};
 
 use crate::catalog::Resource;
 use crate::flow::limiter::Limiter;
@@ -99,7 +99,7 @@ impl RequestContext<'_> {
         if self.resource.namespaced {
             lists || !(named && whole)
         } else {
-            whole || self.resource.is("", "namespaces")
+            whole || self.resource.strategy.action == Action::HoldsObjects
         }
     }
 

@@ -2,6 +2,7 @@
 //! of single parts, is ours.
 
 use http::{Method, Response, StatusCode};
+use meta::go::NumError;
 use telemetry::logs;
 
 use crate::handler::respond;
@@ -46,8 +47,8 @@ async fn read(body: RequestBody) -> Result<String, String> {
 
 fn set_verbosity(text: &str) -> Result<String, String> {
     let level = text.parse().map_err(|_| {
-        let quoted = meta::go::quote(text);
-        format!("failed set klog.logging.verbosity {text}: strconv.ParseInt: parsing {quoted}: invalid syntax")
+        let error = NumError::syntax("ParseInt", text);
+        format!("failed set klog.logging.verbosity {text}: {error}")
     })?;
     logs::set_verbosity(level);
     Ok(format!("successfully set klog.logging.verbosity to {text}"))

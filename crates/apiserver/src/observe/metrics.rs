@@ -23,7 +23,7 @@ pub(crate) use cel::Cel;
 pub use decisions::Decisions;
 pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
-pub(crate) use requests::Tally;
+pub(crate) use requests::RequestStats;
 
 use crate::catalog::Catalog;
 use crate::instruments::inflight::Inflight;

@@ -1,4 +1,5 @@
-//! The API from inside the process: the same pipeline without the network. Controllers talk through it.
+//! The API from inside the process: the same pipeline without the network. Controllers use this module alone of the
+//! server (`cargo xtask layers` checks it): requests through [`Local`], all else through [`Host`].
 
 use std::sync::Arc;
 
@@ -15,6 +16,12 @@ use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 use crate::transport::incoming::RequestBody;
 
+pub use super::host::Host;
+pub use crate::access::used_tokens::UsedToken;
+pub use crate::catalog::{Catalog, Group, Resource};
+pub use crate::observe::metrics::{QueueSeries, Queues};
+pub use crate::read::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+
 /// Objects asked for at a time.
 const PAGE: usize = 500;
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -23,7 +30,7 @@ const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=met
 /// A client in this process.
 #[derive(Clone, Debug)]
 pub struct Local {
-    api: Arc<Api>,
+    host: Host,
     caller: Arc<Caller>,
     agent: HeaderValue,
 }
@@ -32,33 +39,36 @@ impl Local {
     /// `agent` is the field manager of what it writes.
     pub fn new(api: Arc<Api>, user: User, agent: &'static str) -> Self {
         Self {
-            api,
+            host: Host::new(api),
             caller: Arc::new(Caller::Local(Arc::new(user))),
             agent: HeaderValue::from_static(agent),
         }
     }
 
-    pub fn api(&self) -> &Arc<Api> {
-        &self.api
+    /// What the server process offers to controllers besides the API.
+    pub fn host(&self) -> &Host {
+        &self.host
     }
 
     pub async fn get(&self, path: &str) -> Result<Value, Status> {
-        self.ask(Method::GET, path, "", Bytes::new()).await
+        self.request(Method::GET, path, "", Bytes::new()).await
     }
 
     pub async fn create(&self, path: &str, object: &Value) -> Result<Value, Status> {
         let body = json::to_vec(object).into();
-        self.ask(Method::POST, path, "application/json", body).await
+        self.request(Method::POST, path, "application/json", body)
+            .await
     }
 
     pub async fn update(&self, path: &str, object: &Value) -> Result<Value, Status> {
         let body = json::to_vec(object).into();
-        self.ask(Method::PUT, path, "application/json", body).await
+        self.request(Method::PUT, path, "application/json", body)
+            .await
     }
 
     pub async fn merge_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
-        self.ask(Method::PATCH, path, "application/merge-patch+json", body)
+        self.request(Method::PATCH, path, "application/merge-patch+json", body)
             .await
     }
 
@@ -66,13 +76,13 @@ impl Local {
     pub async fn apply(&self, path: &str, object: &Value, manager: &str) -> Result<Value, Status> {
         let path = format!("{path}?fieldManager={manager}&force=true");
         let body = json::to_vec(object).into();
-        self.ask(Method::PATCH, &path, "application/apply-patch+yaml", body)
+        self.request(Method::PATCH, &path, "application/apply-patch+yaml", body)
             .await
     }
 
     pub async fn json_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
-        self.ask(Method::PATCH, path, "application/json-patch+json", body)
+        self.request(Method::PATCH, path, "application/json-patch+json", body)
             .await
     }
 
@@ -83,7 +93,7 @@ impl Local {
         } else {
             json::to_vec(options).into()
         };
-        self.ask(Method::DELETE, path, "application/json", body)
+        self.request(Method::DELETE, path, "application/json", body)
             .await
     }
 
@@ -104,7 +114,7 @@ impl Local {
             let join = if path.contains('?') { '&' } else { '?' };
             let page = format!("{path}{join}limit={PAGE}&continue={token}");
             let mut list = self
-                .ask_as(Method::GET, &page, "", Bytes::new(), accept)
+                .request_as(Method::GET, &page, "", Bytes::new(), accept)
                 .await?;
             if let Some(Value::Array(some)) = list.get_mut("items").map(Value::take) {
                 items.extend(some);
@@ -118,7 +128,7 @@ impl Local {
 
     /// The metadata of one object.
     pub async fn metadata_of(&self, path: &str) -> Result<Value, Status> {
-        self.ask_as(Method::GET, path, "", Bytes::new(), METADATA)
+        self.request_as(Method::GET, path, "", Bytes::new(), METADATA)
             .await
     }
 
@@ -126,7 +136,7 @@ impl Local {
     pub async fn delete_unserved(&self, definition: &Value) -> Result<usize, Status> {
         match &*self.caller {
             Caller::Local(user) => {
-                crate::write::unserved::delete_all(&self.api, user, definition).await
+                crate::write::unserved::delete_all(self.host.api(), user, definition).await
             }
             Caller::Remote { .. } => Ok(0),
         }
@@ -148,18 +158,18 @@ impl Local {
         }
     }
 
-    async fn ask(
+    async fn request(
         &self,
         method: Method,
         path: &str,
         content_type: &'static str,
         body: Bytes,
     ) -> Result<Value, Status> {
-        self.ask_as(method, path, content_type, body, "application/json")
+        self.request_as(method, path, content_type, body, "application/json")
             .await
     }
 
-    async fn ask_as(
+    async fn request_as(
         &self,
         method: Method,
         path: &str,
@@ -197,7 +207,7 @@ impl Local {
         let request = request.body(()).map_err(Status::internal)?;
         let (parts, ()) = request.into_parts();
         let body = RequestBody::Bytes(body);
-        Ok(super::handle(&self.api, &self.caller, parts, body).await)
+        Ok(super::handle(self.host.api(), &self.caller, parts, body).await)
     }
 
     /// The path of a watch, with its query.

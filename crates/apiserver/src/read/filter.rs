@@ -22,9 +22,9 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// What the query selects, and of that the one object that the request names, if it does.
-    pub(crate) fn new(ask: &RequestContext<'_>, options: &ListOptions) -> Result<Self, Status> {
-        fields::check(&ask.resource, &options.field_selector)?;
-        let (mut fields, name) = (options.field_selector.clone(), &*ask.info.name);
+    pub(crate) fn new(ctx: &RequestContext<'_>, options: &ListOptions) -> Result<Self, Status> {
+        fields::check(&ctx.resource, &options.field_selector)?;
+        let (mut fields, name) = (options.field_selector.clone(), &*ctx.info.name);
         if !name.is_empty() {
             if fields.is_everything() {
                 fields = FieldSelector::equal("metadata.name", name);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use json::{Value, scan};
+use resources::strategy::GarbageCollection;
 use store::{Entry, Event, Snapshot};
 
 use crate::catalog::convert;
@@ -177,8 +178,8 @@ impl MetadataStream {
     }
 }
 
-/// A quick look at one object, as far as memory knows.
-pub fn peek(
+/// The metadata of one object in this server's memory.
+pub(crate) fn cached(
     api: &Api,
     resource: &Arc<Resource>,
     namespace: &str,
@@ -193,7 +194,8 @@ pub fn peek(
 fn prefixes(catalog: &Catalog) -> BTreeMap<Vec<u8>, Arc<Resource>> {
     let mut all = BTreeMap::new();
     for resource in catalog.preferred() {
-        if !resource.prefix.is_empty() && resource.plural != *"events" {
+        let dependents = resource.strategy.deletion.dependents;
+        if !resource.prefix.is_empty() && dependents != GarbageCollection::Unsupported {
             let prefix = resource.prefix.clone().into_bytes();
             all.entry(prefix).or_insert_with(|| resource.clone());
         }

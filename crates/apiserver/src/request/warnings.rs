@@ -54,11 +54,10 @@ impl Warnings {
         }
     }
 
-    /// The annotations of the request's audit event.
-    #[expect(dead_code, reason = "for the audit log, which is not written yet")]
-    pub(crate) fn annotations(&self) -> BTreeMap<String, String> {
+    /// The annotations of the request's audit event, once.
+    pub(crate) fn take_annotations(&self) -> BTreeMap<String, String> {
         let all = self.annotations.lock();
-        all.unwrap_or_else(PoisonError::into_inner).clone()
+        std::mem::take(&mut *all.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Webhooks took so long.

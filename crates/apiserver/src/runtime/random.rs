@@ -25,19 +25,7 @@ pub(crate) fn name(base: &str) -> String {
 
 /// A version 4 UUID.
 pub fn uid() -> String {
-    let mut raw = bytes::<16>();
-    raw[6] = raw[6] & 0x0f | 0x40;
-    raw[8] = raw[8] & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (index, byte) in raw.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        for digit in [byte >> 4, byte & 0x0f] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
-    }
-    text
+    encoding::uuid::v4(bytes())
 }
 
 /// Any number.

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::catalog::convert;
 use crate::catalog::converter::Webhook;
 use crate::catalog::custom;
-use crate::catalog::custom::Life;
+use crate::catalog::custom::DefinitionLifetime;
 use crate::catalog::{self, Builtin, Catalog, Resource};
 use crate::runtime::random;
 use crate::state::Api;
@@ -244,7 +244,7 @@ struct Served {
     rows: Vec<Arc<Resource>>,
     /// What it says, and how long it says so.
     says: u64,
-    life: Life,
+    life: DefinitionLifetime,
     _keeper: tokio::sync::watch::Sender<()>,
 }
 
@@ -290,7 +290,7 @@ impl Definitions {
         let (mut served, over) = match before {
             Some(before) if before.says == says => (before, None),
             before => {
-                let (keeper, life) = Life::begin();
+                let (keeper, life) = DefinitionLifetime::begin();
                 let served = Served {
                     rows: Vec::new(),
                     says,

@@ -31,6 +31,10 @@ impl admission::Kinds for Api {
         object
     }
 
+    fn is_struct(&self, kind: &GroupVersionKind) -> bool {
+        self.go_schema(kind).is_some()
+    }
+
     fn equivalents(
         &self,
         resource: &GroupVersionResource,
@@ -98,7 +102,7 @@ impl admission::Kinds for Api {
         let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
         if let Some(schema) = self.go_schema(kind) {
             schema::check_types(schema.place(), &object)
-                .map_err(|error| Status::internal(error.0))?;
+                .map_err(|error| Status::internal(error.to_string()))?;
             schema::prune(schema.place(), &mut object);
             schema::canonical(schema.place(), &mut object);
         }

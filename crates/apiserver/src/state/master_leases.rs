@@ -15,8 +15,9 @@ use crate::state::failure;
 const KEYS: &str = "/masterleases/";
 
 impl Api {
-    /// Says that the server at this address lives. `lease` is what the last call returned; zero at first.
-    pub async fn announce(&self, ip: IpAddr, lease: LeaseId) -> Result<LeaseId, Status> {
+    /// Renews the master lease of the server at this address, or takes one. `lease` is what the last call returned, zero
+    /// at first.
+    pub async fn renew_master_lease(&self, ip: IpAddr, lease: LeaseId) -> Result<LeaseId, Status> {
         let key = format!("{KEYS}{ip}");
         let snapshot = self.fresh_snapshot().await?;
         let found = snapshot.get(key.as_bytes());
@@ -54,16 +55,16 @@ impl Api {
         }
     }
 
-    /// Says that the server whose lease this is lives no more.
-    pub async fn renounce(&self, lease: LeaseId) -> Result<(), Status> {
+    /// Ends a master lease: its server stops.
+    pub async fn revoke_master_lease(&self, lease: LeaseId) -> Result<(), Status> {
         match self.store.revoke(lease).await {
             Ok(()) | Err(store::Error::NoLease(_)) => Ok(()),
             Err(error) => Err(failure::of_store(&error)),
         }
     }
 
-    /// The addresses of all servers that live.
-    pub async fn announced(&self) -> Result<BTreeSet<IpAddr>, Status> {
+    /// The addresses of all servers whose master lease has not expired.
+    pub async fn master_addresses(&self) -> Result<BTreeSet<IpAddr>, Status> {
         let snapshot = self.fresh_snapshot().await?;
         let all = snapshot.range(KEYS.as_bytes());
         Ok(all.filter_map(|entry| address(&entry.value)).collect())

@@ -48,7 +48,7 @@ impl Api {
 
     /// The lease that a new object of this kind lives by; zero for none.
     pub async fn lease(&self, resource: &Resource) -> Result<LeaseId, Status> {
-        if resource.plural != *"events" || !matches!(&*resource.group, "" | "events.k8s.io") {
+        if !resource.strategy.expires {
             return Ok(0);
         }
         let live = self.settings.event_ttl;

@@ -40,20 +40,20 @@ const SMALL_EVENT: usize = 4 << 10;
 #[derive(Debug)]
 pub struct Answer {
     pub response: Response<Body>,
-    pub(crate) terms: Terms,
+    pub(crate) terms: DeliveryTerms,
 }
 
 impl From<Response<Body>> for Answer {
     fn from(response: Response<Body>) -> Self {
         Self {
             response,
-            terms: Terms::default(),
+            terms: DeliveryTerms::default(),
         }
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct DeliveryTerms {
     /// When it is cut off. Watches and other long-running requests have none.
     pub(crate) deadline: Option<Instant>,
     /// Who is charged.
@@ -118,7 +118,7 @@ impl Delivery {
         })
     }
 
-    fn small(bytes: Bytes, terms: &Terms, state: &ConnectionState) -> Self {
+    fn small(bytes: Bytes, terms: &DeliveryTerms, state: &ConnectionState) -> Self {
         if bytes.is_empty() {
             return Self::Small(bytes);
         }
@@ -211,7 +211,7 @@ pub(crate) struct Large {
     in_flight: Arc<InFlight>,
     /// For what is in memory beside the frame that was handed over, and that nobody else has.
     held: Option<(usize, Charge)>,
-    terms: Terms,
+    terms: DeliveryTerms,
 }
 
 enum Source {
@@ -221,7 +221,7 @@ enum Source {
 }
 
 impl Large {
-    fn new(source: Source, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn new(source: Source, terms: DeliveryTerms, state: &Arc<ConnectionState>) -> Self {
         state.open(terms.deadline);
         Self {
             source,
@@ -233,7 +233,7 @@ impl Large {
         }
     }
 
-    fn whole(bytes: Bytes, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn whole(bytes: Bytes, terms: DeliveryTerms, state: &Arc<ConnectionState>) -> Self {
         // What others have, too, is a document that is kept anyway.
         let own = if bytes.is_unique() { bytes.len() } else { 0 };
         let mut large = Self::new(Source::Whole(bytes), terms, state);
@@ -241,7 +241,11 @@ impl Large {
         large
     }
 
-    fn chunks(frames: Pin<Box<dyn Frames>>, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn chunks(
+        frames: Pin<Box<dyn Frames>>,
+        terms: DeliveryTerms,
+        state: &Arc<ConnectionState>,
+    ) -> Self {
         let held = frames.upcoming().held;
         let mut large = Self::new(Source::Chunks(frames), terms, state);
         large.hold(held);

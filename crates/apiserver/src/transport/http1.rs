@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use encoding::percent;
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST, TRANSFER_ENCODING};
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::ext::ReasonPhrase;
@@ -77,21 +78,11 @@ fn is_escaped(path: &str) -> bool {
 
 /// `None` if the percent signs are not right. What is no UTF-8 is nobody's name, and becomes U+FFFD.
 pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(bytes.next()?).to_digit(16);
-            let code = digit()? << 4 | digit()?;
-            out.push(u8::try_from(code).ok()?);
-        } else {
-            out.push(byte);
-        }
-    }
-    Some(Cow::Owned(String::from_utf8(out).unwrap_or_else(|error| {
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    })))
+    Some(match percent::decode(text.as_bytes()).ok()? {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        ),
+    })
 }

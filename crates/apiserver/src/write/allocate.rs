@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use json::{Object, Value, json};
 use meta::Status;
 use meta::field;
+use resources::Action;
 use store::Condition;
 
 use crate::catalog::Resource;
@@ -23,7 +24,7 @@ pub use extra_writes::ExtraWrites;
 use extra_writes::text;
 
 fn is_service(resource: &Resource) -> bool {
-    resource.is("", "services")
+    resource.strategy.action == Action::Allocates
 }
 
 /// The addresses that it holds.

@@ -14,9 +14,6 @@ use crate::catalog::Catalog;
 use crate::catalog::custom::is_true;
 use crate::runtime::clock;
 
-/// Holds a definition back until its objects are gone.
-pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-
 /// Says that the deletion has begun.
 pub(crate) fn terminate(definition: &mut Value) {
     let mut conditions = existing(definition);

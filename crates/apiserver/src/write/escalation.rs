@@ -6,45 +6,48 @@ mod claims;
 use auth::rbac::{self, RoleRef};
 use json::Value;
 use meta::Status;
+use resources::Action;
 
 use crate::catalog::object;
 use crate::handler::context::RequestContext;
 use crate::state::Api;
 
-const GROUP: &str = "rbac.authorization.k8s.io";
-
 pub(crate) async fn check(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let resource = &ask.resource;
-    if let Some(live) = live {
-        let errors = claims::check(api, ask, object, live).await;
+    let resource = &ctx.resource;
+    if let Some(live) = live
+        && resource.strategy.action == Action::SharesStatus
+    {
+        let errors = claims::check(api, ctx, object, live).await;
         if !errors.is_empty() {
             let name = object::name(object);
             return Err(Status::invalid(&resource.group_kind(), name, &errors));
         }
     }
-    if resource.group != *GROUP || rbac::escalation_allowed(ask.user) {
+    let action = resource.strategy.action;
+    let grants = matches!(action, Action::GrantsRules | Action::BindsRole);
+    if !grants || rbac::escalation_allowed(ctx.user) {
         return Ok(());
     }
     if live.is_some_and(|live| only_ownership_differs(object, live)) {
         return Ok(());
     }
-    let user = ask.user;
-    let namespace = &*ask.info.namespace;
+    let user = ctx.user;
+    let namespace = &*ctx.info.namespace;
     let name = object::name(object);
-    let refusal = match &*resource.plural {
-        plural @ ("roles" | "clusterroles") => {
-            let asked = rbac::escalate_attributes(user, plural, namespace, name);
+    let refusal = match action {
+        Action::GrantsRules => {
+            let asked = rbac::escalate_attributes(user, &resource.plural, namespace, name);
             if api.authorizer().authorize(asked).await.allowed() {
                 return Ok(());
             }
             rbac::refuse_role_escalation(api.rbac(), user, namespace, object, live)
         }
-        "rolebindings" | "clusterrolebindings" => {
+        Action::BindsRole => {
             let role = RoleRef::of(object);
             let asked = rbac::bind_attributes(user, &role, namespace);
             if let Some(asked) = asked

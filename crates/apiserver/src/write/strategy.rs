@@ -1,8 +1,6 @@
 //! Strategies of kinds: preparation and validation, by the crate `resources` for built-in kinds and by their definition for
 //! custom ones.
 
-use std::time::Instant;
-
 use auth::pki::CertificateRequest;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,7 +8,8 @@ use json::Value;
 use merge::fieldpath::{Element, Filter, Matcher};
 use meta::Status;
 use meta::options::DeleteOptions;
-use resources::prepare::{GarbageCollection, ResetFields};
+use resources::prepare::ResetFields;
+use resources::strategy::{Action, DeleteAnswer, GarbageCollection};
 use resources::{prepare, validate};
 use schema::Schema;
 use schema::structural::{Budget, Outcome, rules_of};
@@ -21,7 +20,7 @@ use crate::catalog::{Resource, ServedCatalog};
 use crate::handler::context::RequestContext;
 use crate::observe::metrics::Cel;
 use crate::runtime::clock;
-use crate::runtime::cpu_slots::HEAVY;
+use crate::runtime::cpu_slots::CPU_SLOT_THRESHOLD;
 use crate::runtime::random;
 use crate::write::definition;
 use crate::write::disabled;
@@ -52,24 +51,24 @@ fn has_status(resource: &Resource) -> bool {
 
 /// What is set and taken away before a new object is looked at; with warnings for its author.
 pub(crate) fn prepare_create(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     catalog: &ServedCatalog,
     object: &mut Value,
 ) -> Vec<String> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(ask);
-    let context = context(ask, &extra, &now, &uid);
+    let extra = extra(ctx);
+    let context = context(ctx, &extra, &now, &uid);
     // Said even if the object is then refused.
     let early = prepare::warnings::before_create(group, kind, object);
-    ask.warnings.add(early);
+    ctx.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if resource.strategy.action == Action::DefinesKind {
         definition::accept(&catalog.load(), object);
     }
     let mut warnings = prepare::warnings::on_create(group, kind, object);
@@ -87,23 +86,24 @@ fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
 }
 
 pub(crate) fn prepare_update(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     catalog: &ServedCatalog,
     object: &mut Value,
     live: &Value,
 ) -> Vec<String> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    let subresource = subresource(ask);
+    let subresource = subresource(ctx);
     if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(ask);
-    let context = context(ask, &extra, &now, &uid);
-    prepare::update(group, kind, subresource, object, live, &context);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") && subresource.is_empty() {
+    let extra = extra(ctx);
+    let context = context(ctx, &extra, &now, &uid);
+    let version = &resource.version;
+    prepare::update(group, version, kind, subresource, object, live, &context);
+    if resource.strategy.action == Action::DefinesKind && subresource.is_empty() {
         definition::accept(&catalog.load(), object);
     }
     if !subresource.is_empty() {
@@ -116,27 +116,27 @@ pub(crate) fn prepare_update(
 }
 
 /// A scale is written through its object, of which it is no part; so is a pod's binding.
-fn subresource<'a>(ask: &'a RequestContext<'_>) -> &'a str {
-    match &*ask.info.subresource {
+fn subresource<'a>(ctx: &'a RequestContext<'_>) -> &'a str {
+    match &*ctx.info.subresource {
         "scale" => "",
         other => other,
     }
 }
 
-fn extra(ask: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
-    let extra = ask.user.extra.iter();
+fn extra(ctx: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
+    let extra = ctx.user.extra.iter();
     extra
         .map(|(key, values)| (key.clone(), values.clone()))
         .collect()
 }
 
 fn context<'a>(
-    ask: &'a RequestContext<'_>,
+    ctx: &'a RequestContext<'_>,
     extra: &'a [(String, Vec<String>)],
     now: &'a str,
     uid: &'a str,
 ) -> prepare::Context<'a> {
-    let user = ask.user;
+    let user = ctx.user;
     prepare::Context {
         user: Some(prepare::User {
             name: &user.name,
@@ -152,44 +152,50 @@ fn context<'a>(
 /// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
 /// that take more, and to compile rules, the request leaves the worker thread.
 pub(crate) async fn rules(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     metrics: &Cel,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<Option<Outcome>, Status> {
-    let custom = ask.resource.custom.as_ref();
+    let custom = ctx.resource.custom.as_ref();
     let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
     let rules = place.and_then(|it| Some((it, rules_of(it)?)));
     let Some((place, rules)) = rules else {
         return Ok(None);
     };
-    let evaluate = |budget| {
-        let begun = Instant::now();
-        let outcome = rules.evaluate(place, object, live, budget);
-        metrics.evaluation.observe(begun.elapsed());
+    // As upstream: each place in a schema or an object is observed.
+    let observed = |outcome: Option<Outcome>| {
+        for took in outcome.iter().flat_map(|it| &it.times) {
+            metrics.evaluation.observe(*took);
+        }
         outcome
     };
     if rules.is_compiled() {
-        let outcome = evaluate(Budget::SMALL);
+        let outcome = rules.evaluate(place, object, live, Budget::SMALL);
         if outcome.as_ref().is_none_or(|it| it.remaining >= 0) {
-            return Ok(outcome);
+            return Ok(observed(outcome));
         }
     }
-    ask.heavy(HEAVY).await?;
+    ctx.acquire_cpu_slot(CPU_SLOT_THRESHOLD).await?;
     if !rules.is_compiled() {
-        let begun = Instant::now();
-        rules.get();
-        metrics.compilation.observe(begun.elapsed());
+        for took in rules.compile() {
+            metrics.compilation.observe(*took);
+        }
     }
-    Ok(evaluate(Budget::default()))
+    Ok(observed(rules.evaluate(
+        place,
+        object,
+        live,
+        Budget::default(),
+    )))
 }
 
 pub(crate) fn validate_create(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let mut errors = if let Some(custom) = &resource.custom {
         structural::validate(resource, custom, object, None)
     } else {
@@ -201,24 +207,24 @@ pub(crate) fn validate_create(
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
     errors.extend(disabled::validate(resource, object, None));
-    if resource.is(CERTIFICATES, REQUESTS) {
+    if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(signing_request(object));
     }
-    definitions(ask, object, None, &mut errors);
+    definitions(ctx, object, None, &mut errors);
     refuse(resource, object, &errors)?;
     let custom = resource.custom.as_ref();
     Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-    let mut errors = match (&resource.custom, subresource(ask)) {
+    let mut errors = match (&resource.custom, subresource(ctx)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
         (None, "") => validate::update_with(group, version, kind, object, live, options(resource)),
@@ -227,15 +233,15 @@ pub(crate) fn validate_update(
     };
     if let Some(rules) = rules {
         // A refusal has them as well.
-        ask.warnings.add(rules.add_to(&mut errors));
+        ctx.warnings.add(rules.add_to(&mut errors));
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
     errors.extend(disabled::validate(resource, object, Some(live)));
-    if resource.is(CERTIFICATES, REQUESTS) {
+    if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(certificate(object, live));
     }
-    definitions(ask, object, Some(live), &mut errors);
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    definitions(ctx, object, Some(live), &mut errors);
+    if resource.strategy.action == Action::DefinesKind {
         errors.extend(definition::validate_bundle(object, live));
     }
     refuse(resource, object, &errors)?;
@@ -252,9 +258,6 @@ fn options(resource: &Resource) -> validate::Options {
         stateful_set_recreate: is_on("StatefulSetRecreateStrategy"),
     }
 }
-
-const CERTIFICATES: &str = "certificates.k8s.io";
-const REQUESTS: &str = "certificatesigningrequests";
 
 /// What is asked for must be a request at all. Text that is missing is told elsewhere.
 fn signing_request(object: &Value) -> Option<meta::field::Error> {
@@ -282,15 +285,13 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 }
 
 fn definitions(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
 ) {
-    let resource = &ask.resource;
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && subresource(ask).is_empty()
-    {
+    let resource = &ctx.resource;
+    if resource.strategy.action == Action::DefinesKind && subresource(ctx).is_empty() {
         errors.extend(schema::structural::check_definition(object, live));
     }
 }
@@ -304,9 +305,8 @@ fn refuse(
         return Ok(());
     }
     let mut kind = resource.group_kind();
-    if resource.is("events.k8s.io", "events") {
-        // Upstream has one kind of both, and that is of the core group.
-        kind.group.clear();
+    if let Some(group) = resource.strategy.error_group {
+        group.clone_into(&mut kind.group);
     }
     Err(Status::invalid(&kind, object::name(object), errors))
 }
@@ -322,44 +322,27 @@ pub(crate) fn is_finished(resource: &Resource, object: &Value) -> bool {
     grace.unwrap_or(0) == 0 && !is_held(resource, object)
 }
 
-/// Namespaces have finalizers of their own.
+/// Some kinds have finalizers in their spec as well.
 pub(crate) fn is_held(resource: &Resource, object: &Value) -> bool {
-    if !resource.is("", "namespaces") {
+    if !resource.strategy.deletion.spec_finalizers {
         return false;
     }
     let finalizers = object.at(&["spec", "finalizers"]).and_then(Value::as_array);
     finalizers.is_some_and(|it| !it.is_empty())
 }
 
-/// Kinds whose end upstream has written by hand.
-pub(crate) fn ends_by_itself(resource: &Resource) -> bool {
-    resource.is("", "namespaces")
-        || resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-}
-
-/// What a first deletion has to wait for: a definition goes after its objects.
+/// What a first deletion has to wait for.
 pub(crate) fn finalizer_on_delete(resource: &Resource, live: &Value) -> Option<Value> {
-    let waits = resource.is("apiextensions.k8s.io", "customresourcedefinitions")
-        && !object::is_being_deleted(live)
-        && !meta::object::has_finalizer(live, definition::CLEANUP);
-    waits.then(|| definition::CLEANUP.into())
+    let finalizer = resource.strategy.deletion.finalizer?;
+    let waits = !object::is_being_deleted(live) && !meta::object::has_finalizer(live, finalizer);
+    waits.then(|| finalizer.into())
 }
 
 pub(crate) fn mark_deleting(resource: &Resource, object: &mut Value) {
-    if resource.is("apiextensions.k8s.io", "customresourcedefinitions") {
+    if resource.strategy.action == Action::DefinesKind {
         definition::terminate(object);
     }
-    if resource.is("", "namespaces")
-        && let Some(fields) = object.as_object_mut()
-    {
-        let status = fields.get_or_insert("status");
-        if status.is_null() {
-            *status = json::Object::new().into();
-        }
-        if let Some(status) = status.as_object_mut() {
-            status.insert("phase", "Terminating");
-        }
-    }
+    resource.strategy.deletion.mark(object);
 }
 
 /// Seconds that the object lives on after its deletion; `None` where that is not known.
@@ -368,46 +351,24 @@ pub(crate) fn grace_period(
     options: &DeleteOptions,
     live: &Value,
 ) -> Option<i64> {
-    prepare::grace_period(
-        &resource.group,
-        &resource.kind,
-        live,
-        options.grace_period_seconds,
-    )
+    let asked = options.grace_period_seconds;
+    resource.strategy.deletion.grace_period(live, asked)
 }
 
 pub(crate) fn orphans_by_default(resource: &Resource) -> bool {
-    let by_default =
-        prepare::garbage_collection(&resource.group, &resource.version, &resource.kind);
-    by_default == GarbageCollection::Orphan
+    resource.strategy.deletion.dependents == GarbageCollection::Orphan
 }
 
 pub(crate) fn returns_deleted(resource: &Resource) -> bool {
-    match &*resource.group {
-        "" => matches!(
-            &*resource.plural,
-            "namespaces"
-                | "persistentvolumeclaims"
-                | "persistentvolumes"
-                | "pods"
-                | "podtemplates"
-                | "resourcequotas"
-                | "serviceaccounts"
-                | "services"
-        ),
-        "storage.k8s.io" => &*resource.plural != "csistoragecapacities",
-        "resource.k8s.io" => &*resource.plural != "devicetaintrules",
-        _ => false,
-    }
+    resource.strategy.deletion.answer != DeleteAnswer::Status
 }
 
 pub(crate) fn allows_unconditional_update(resource: &Resource) -> bool {
-    resource.custom.is_none()
-        && prepare::allow_unconditional_update(&resource.group, &resource.kind)
+    resource.strategy.allow_unconditional_update
 }
 
 pub(crate) fn allows_create_on_update(resource: &Resource) -> bool {
-    resource.custom.is_none() && prepare::allow_create_on_update(&resource.group, &resource.kind)
+    resource.strategy.allow_create_on_update
 }
 
 /// What nobody owns through this way of writing.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use admission::{Admitting, Operation};
 use json::Value;
 use meta::Status;
+use meta::go::parse_uint;
 use store::{Condition, Entry, Txn};
 
 use super::{ADMITTED, AdmissionView, Change, Changed, Write, Written, is_same, transact};
@@ -61,7 +62,7 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            self.ask.heavy(entry.value.len()).await?;
+            self.ctx.acquire_cpu_slot(entry.value.len()).await?;
             let mut live = convert::decode(resource, &entry.value, entry.modified)?;
             strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
@@ -114,11 +115,11 @@ impl Write<'_> {
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
         if !self.is_internal {
-            disabled::drop_sent(self.ask, &mut object, Some(live))?;
+            disabled::drop_sent(self.ctx, &mut object, Some(live))?;
         }
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, Some(live));
-        let patched = self.ask.info.verb == Verb::Patch;
+        let patched = self.ctx.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.is_internal {
             managed::update(self.field_manager(), Some(live), &mut object);
@@ -150,15 +151,15 @@ impl Write<'_> {
         let mut warnings = self.prepare_update(&mut object, live);
         disabled::drop_added(resource, &mut object, Some(live));
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        escalation::check(self.api, self.ask, &object, Some(live)).await?;
+        escalation::check(self.api, self.ctx, &object, Some(live)).await?;
         if !self.is_internal {
             let rules =
-                strategy::rules(self.ask, &self.api.metrics().cel, &object, Some(live)).await?;
+                strategy::rules(self.ctx, &self.api.metrics().cel, &object, Some(live)).await?;
             warnings.append(&mut strategy::validate_update(
-                self.ask, &object, live, rules,
+                self.ctx, &object, live, rules,
             )?);
         }
-        self.ask.warnings.add(warnings);
+        self.ctx.warnings.add(warnings);
         if is_seen {
             admitting.object = self.view.take(&mut object);
             self.validate(&request, &mut admitting).await?;
@@ -204,7 +205,7 @@ impl Write<'_> {
         if self.is_internal {
             return Vec::new();
         }
-        strategy::prepare_update(self.ask, self.api.catalog(), object, live)
+        strategy::prepare_update(self.ctx, self.api.catalog(), object, live)
     }
 
     /// An object that names a version must name the one that is there.
@@ -227,8 +228,8 @@ impl Write<'_> {
         if asked == modified.to_string() {
             return Ok(());
         }
-        if asked.parse::<u64>().is_err() {
-            let text = format!("strconv.ParseUint: parsing {asked:?}: invalid syntax");
+        if let Err(error) = parse_uint(asked) {
+            let text = error.to_string();
             return Err(Status::failure(500, meta::status::Reason::Unknown, text));
         }
         Err(self.modified(name))

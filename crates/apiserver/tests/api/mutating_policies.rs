@@ -15,8 +15,10 @@ async fn fixture() -> Fixture {
     let fixture = Fixture::with(|config| {
         let metrics = Arc::new(admission::Metrics::new(&config.metrics));
         let authorizer = &config.authorizer;
-        let mutating = MutatingAdmissionPolicy::new(authorizer.clone(), metrics.clone());
-        let validating = ValidatingAdmissionPolicy::new(authorizer.clone(), metrics.clone());
+        let mutating =
+            MutatingAdmissionPolicy::new(authorizer.clone(), metrics.clone(), Arc::default());
+        let validating =
+            ValidatingAdmissionPolicy::new(authorizer.clone(), metrics.clone(), Arc::default());
         config.admission = Chain::new(vec![Box::new(mutating), Box::new(validating)], metrics);
     });
     let namespace = json!({"metadata": {"name": "n", "labels": {"team": "a"}}});

@@ -1,9 +1,11 @@
 //! Validating admission policies, in force as soon as they are written.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use admission::Chain;
 use admission::policy::ValidatingAdmissionPolicy;
+use apiserver::request_log::RequestLog;
 use json::{Value, json};
 use meta::Status;
 
@@ -17,7 +19,11 @@ const MAPS: &str = "/api/v1/namespaces/n/configmaps";
 async fn fixture() -> Fixture {
     let fixture = Fixture::with(|config| {
         let metrics = Arc::new(admission::Metrics::new(&config.metrics));
-        let plugin = ValidatingAdmissionPolicy::new(config.authorizer.clone(), metrics.clone());
+        let plugin = ValidatingAdmissionPolicy::new(
+            config.authorizer.clone(),
+            metrics.clone(),
+            Arc::default(),
+        );
         config.admission = Chain::new(vec![Box::new(plugin)], metrics);
     });
     for name in ["n", "other"] {
@@ -403,4 +409,62 @@ async fn policies_do_not_judge_policies_and_see_other_versions() {
     let path = "/apis/autoscaling/v2/namespaces/n/horizontalpodautoscalers";
     admin.create(path, &scaler(50)).await.unwrap();
     refused(admin.create(path, &scaler(60)).await);
+}
+
+/// What the audit log of the next test was told.
+static AUDITED: Mutex<Vec<BTreeMap<String, String>>> = Mutex::new(Vec::new());
+
+#[tokio::test]
+async fn the_audit_log_is_told_what_policies_say_to_it() {
+    let fixture = Fixture::with(|config| {
+        let metrics = Arc::new(admission::Metrics::new(&config.metrics));
+        let authorizer = config.authorizer.clone();
+        let plugin = ValidatingAdmissionPolicy::new(authorizer, metrics.clone(), Arc::default());
+        config.admission = Chain::new(vec![Box::new(plugin)], metrics);
+        config.settings.request_log = Some(RequestLog {
+            enabled: || true,
+            tell: |request| AUDITED.lock().unwrap().push(request.annotations.clone()),
+        });
+    });
+    let namespace = json!({"metadata": {"name": "n"}});
+    fixture.admin.create(NAMESPACES, &namespace).await.unwrap();
+    let spec = json!({
+        "validations": [{"expression": "object.data.size() < 2", "message": "too many"}],
+        "auditAnnotations": [{"key": "keys", "valueExpression": "'has ' + string(object.data.size())"}],
+    });
+    put(
+        &fixture,
+        "small",
+        spec,
+        json!({"validationActions": ["Audit"]}),
+    )
+    .await;
+    AUDITED.lock().unwrap().clear();
+    let large = map("a", json!({"a": "b", "c": "d"}));
+    fixture.admin.create(MAPS, &large).await.unwrap();
+    fixture.admin.get(&format!("{MAPS}/a")).await.unwrap();
+    let told = std::mem::take(&mut *AUDITED.lock().unwrap());
+    let wanted = BTreeMap::from([
+        ("small/keys".to_owned(), "has 2".to_owned()),
+        (
+            "validation.policy.admission.k8s.io/validation_failure".to_owned(),
+            r#"[{"message":"too many","policy":"small","binding":"small","expressionIndex":0,"validationActions":["Audit"]}]"#.to_owned(),
+        ),
+    ]);
+    assert_eq!(told, [wanted, BTreeMap::new()]);
+}
+
+#[tokio::test]
+async fn names_of_policies_from_files_are_reserved() {
+    let fixture = fixture().await;
+    let policy = json!({
+        "metadata": {"name": "p.static.k8s.io"},
+        "spec": {"matchConstraints": {"resourceRules": [{
+            "apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"],
+        }]}, "validations": [{"expression": "true"}]},
+    });
+    let refused = refused(fixture.admin.create(POLICIES, &policy).await);
+    let text = "metadata.name: Invalid value: \"p.static.k8s.io\": names ending with \".static.k8s.io\" are reserved for static \
+                manifest-based configurations and cannot be managed via the API";
+    assert!(refused.ends_with(text), "{refused}");
 }

@@ -234,15 +234,7 @@ fn patch_bombs(field: &mut Field) -> io::Result<()> {
 
 fn zip_bomb(field: &mut Field) -> io::Result<()> {
     let alice = field.alice();
-    let unpacked = vec![b' '; 64 << 20];
-    let deflated = miniz_oxide::deflate::compress_to_vec(&unpacked, 6);
-    // What gzip puts around it; neither checksum nor length are right, and nobody should get as far.
-    let packed = [
-        &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..],
-        &deflated,
-        &[0; 8],
-    ]
-    .concat();
+    let packed = encoding::gzip::pack(&vec![b' '; 64 << 20]);
     for encoding in ["gzip", "deflate", "br", "zstd", "gzip, gzip"] {
         let headers = format!("Content-Type: application/json\r\nContent-Encoding: {encoding}\r\n");
         let mut connection = crate::client::Connection::new(alice.clone());

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use encoding::protobuf::Message;
+
 use super::crowd;
 use crate::field::{BLOBS, Field, MAPS};
 use crate::{Attack, USUAL, Who};
@@ -47,7 +49,7 @@ pub(super) const ALL: &[Attack] = &[
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// `JSONSchemaProps.not`, a message within a message of the same kind.
-const NOT: u64 = 28;
+const NOT: u32 = 28;
 
 fn deep_nesting(field: &mut Field) -> io::Result<()> {
     let alice = field.alice();
@@ -284,17 +286,8 @@ fn unknown(api_version: &str, kind: &str, object: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-fn bytes_field(number: u64, content: &[u8]) -> Vec<u8> {
-    let length = u64::try_from(content.len()).unwrap_or(0);
-    [varint(number << 3 | 2), varint(length), content.to_vec()].concat()
-}
-
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 128 {
-        bytes.push(u8::try_from(number % 128).unwrap_or(0) | 128);
-        number /= 128;
-    }
-    bytes.push(u8::try_from(number).unwrap_or(0));
-    bytes
+fn bytes_field(number: u32, content: &[u8]) -> Vec<u8> {
+    let mut message = Message::default();
+    message.bytes(number, content);
+    message.0
 }

@@ -1,5 +1,7 @@
 //! `Impersonate-User`, `-Uid`, `-Group` and `-Extra-*`.
 
+use encoding::percent;
+
 use crate::User;
 use crate::quote::quote;
 
@@ -48,27 +50,9 @@ pub fn wanted<'a>(
 
 /// Percent-decoded; as it is where that does not work.
 pub(crate) fn unescape(key: &str) -> String {
-    let mut out = Vec::with_capacity(key.len());
-    let mut rest = key.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'%' {
-            out.push(*first);
-            continue;
-        }
-        let digit = |it: &u8| char::from(*it).to_digit(16);
-        let pair = match after {
-            [high, low, ..] => digit(high).zip(digit(low)),
-            _ => None,
-        };
-        let byte = pair.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        let Some(byte) = byte else {
-            return key.to_owned();
-        };
-        out.push(byte);
-        rest = &after[2..];
-    }
-    String::from_utf8(out).unwrap_or_else(|_| key.to_owned())
+    let decoded = percent::decode(key.as_bytes()).ok();
+    let decoded = decoded.and_then(|it| String::from_utf8(it.into_owned()).ok());
+    decoded.unwrap_or_else(|| key.to_owned())
 }
 
 /// As Go's `%#v` shows it in upstream's message.

@@ -1,6 +1,6 @@
 //! Just enough DER to write a certificate (X.690).
 
-use time::OffsetDateTime;
+use encoding::civil::DateTime;
 
 pub(super) const BOOLEAN: u8 = 0x01;
 pub(super) const OCTETS: u8 = 0x04;
@@ -60,15 +60,11 @@ pub(super) fn flags(mask: u16) -> Vec<u8> {
 
 /// Two digits for the year until 2049, four from then on, as RFC 5280 wants it; none outside of what can be written.
 pub(super) fn time(seconds: i64) -> Option<Vec<u8>> {
-    let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;
-    let year = time.year();
+    let time = DateTime::from_unix(seconds);
+    let year = time.year;
     let rest = format!(
         "{:02}{:02}{:02}{:02}{:02}Z",
-        u8::from(time.month()),
-        time.day(),
-        time.hour(),
-        time.minute(),
-        time.second()
+        time.month, time.day, time.hour, time.minute, time.second
     );
     match year {
         1950..2050 => Some(tlv(0x17, format!("{:02}{rest}", year % 100).as_bytes())),

@@ -2,9 +2,10 @@
 
 use super::{Context, Function, Result};
 use crate::error::Error;
-use crate::gofmt;
-use crate::value::time::{parse_duration, seconds};
+use crate::value::time::seconds;
 use crate::value::{Blob, Opaque, Str, Timestamp, Value};
+use encoding::duration;
+use encoding::go;
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -77,9 +78,9 @@ fn parse_double(text: &str) -> Option<f64> {
 fn to_duration<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
     match args {
         [it @ Value::Duration(_)] => Ok(it.clone()),
-        [Value::String(it)] => parse_duration(it)
+        [Value::String(it)] => duration::parse(it)
             .map(Value::Duration)
-            .ok_or_else(|| failed("string", "google.protobuf.Duration")),
+            .map_err(|_| failed("string", "google.protobuf.Duration")),
         _ => Err(context.mismatch(args)),
     }
 }
@@ -141,11 +142,11 @@ fn to_string<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>>
         [Value::Bool(it)] => it.to_string(),
         [Value::Int(it)] => it.to_string(),
         [Value::Uint(it)] => it.to_string(),
-        [Value::Double(it)] => gofmt::general(*it),
+        [Value::Double(it)] => go::float(*it),
         [Value::Bytes(it)] => String::from_utf8(it.to_vec())
             .map_err(|_| Error::new("invalid UTF-8 in bytes, cannot convert to string"))?,
         [Value::Timestamp(it)] => it.to_rfc3339(),
-        [Value::Duration(it)] => gofmt::fixed(seconds(*it)) + "s",
+        [Value::Duration(it)] => go::float_fixed(seconds(*it)) + "s",
         [Value::Opaque(it @ (Opaque::Ip(_) | Opaque::Cidr(_)))] => it.to_string(),
         _ => return Err(context.mismatch(args)),
     };

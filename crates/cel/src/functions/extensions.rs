@@ -1,14 +1,15 @@
 //! Small extensions: base64, JSON Patch.
 
+use encoding::base64;
+
 use super::{Function, Result};
 use crate::error::Error;
-use crate::schema::formats;
 use crate::value::{Blob, Str, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
         "base64.encode" => |context, args| match args {
-            [Value::Bytes(it)] => Ok(Value::String(Str::from(formats::encode_base64(it)))),
+            [Value::Bytes(it)] => Ok(Value::String(Str::from(base64::encode(it)))),
             _ => Err(context.mismatch(args)),
         },
         "base64.decode" => |context, args| match args {
@@ -31,6 +32,6 @@ fn decode<'a>(text: &str) -> Result<Value<'a>> {
     while !padded.len().is_multiple_of(4) {
         padded.push('=');
     }
-    let bytes = formats::base64(&padded).map_err(Error::new)?;
+    let bytes = base64::decode(&padded).map_err(|error| Error::new(error.to_string()))?;
     Ok(Value::Bytes(Blob::from(bytes)))
 }

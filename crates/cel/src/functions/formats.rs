@@ -1,5 +1,7 @@
 //! Named formats, and why a text does not have one.
 
+use encoding::{base64, uuid};
+
 use crate::schema::formats as strfmt;
 use crate::value::Timestamp;
 
@@ -58,13 +60,13 @@ static FORMATS: [(&str, Format); 13] = [
     (
         "uuid",
         format("uuid", 70, |it| {
-            unless(is_uuid(it), "does not match the UUID format")
+            unless(uuid::digits(it).is_some(), "does not match the UUID format")
         }),
     ),
     (
         "byte",
         format("byte", 84, |it| {
-            unless(strfmt::base64(it).is_ok(), "invalid base64")
+            unless(base64::decode(it).is_ok(), "invalid base64")
         }),
     ),
     (
@@ -196,22 +198,4 @@ fn label_value(text: &str) -> Vec<String> {
         errors.push("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')".to_owned());
     }
     errors
-}
-
-/// Eight, four, four, four and twelve hexadecimal digits; the dashes may be missing.
-fn is_uuid(text: &str) -> bool {
-    let mut rest = text;
-    for (index, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
-        if index > 0 {
-            rest = rest.strip_prefix('-').unwrap_or(rest);
-        }
-        let Some((part, behind)) = rest.split_at_checked(length) else {
-            return false;
-        };
-        if !part.bytes().all(|it| it.is_ascii_hexdigit()) {
-            return false;
-        }
-        rest = behind;
-    }
-    rest.is_empty()
 }

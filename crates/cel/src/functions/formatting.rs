@@ -2,9 +2,9 @@
 
 use super::{Context, Result};
 use crate::error::Error;
-use crate::gofmt;
 use crate::value::time::seconds;
 use crate::value::{List, Value};
+use encoding::{go, hex};
 
 /// One part of a format.
 pub(crate) enum Clause {
@@ -44,7 +44,7 @@ pub(crate) fn parse(format: &str) -> Vec<std::result::Result<Clause, String>> {
             }
             Some(other) => Err(format!(
                 "could not parse formatting clause: unrecognized formatting clause {}",
-                gofmt::quote(&other.to_string())
+                go::quote(&other.to_string())
             )),
         });
     }
@@ -175,8 +175,10 @@ fn write(
         ('X', Value::Int(it)) => signed(*it, |it| format!("{it:X}")),
         ('x', Value::Uint(it)) => format!("{it:x}"),
         ('X', Value::Uint(it)) => format!("{it:X}"),
-        ('x' | 'X', Value::String(it)) => hex(it.as_bytes(), verb == 'X'),
-        ('x' | 'X', Value::Bytes(it)) => hex(it, verb == 'X'),
+        ('x', Value::String(it)) => hex::encode(it.as_bytes()),
+        ('X', Value::String(it)) => hex::encode_upper(it.as_bytes()),
+        ('x', Value::Bytes(it)) => hex::encode(it),
+        ('X', Value::Bytes(it)) => hex::encode_upper(it),
         _ => return Err(refused(value)),
     };
     out.push_str(&text);
@@ -208,20 +210,6 @@ fn signed(it: i64, of: fn(u64) -> String) -> String {
     format!("{sign}{}", of(it.unsigned_abs()))
 }
 
-fn hex(bytes: &[u8], upper: bool) -> String {
-    let digits: Vec<String> = bytes
-        .iter()
-        .map(|it| {
-            if upper {
-                format!("{it:02X}")
-            } else {
-                format!("{it:02x}")
-            }
-        })
-        .collect();
-    digits.concat()
-}
-
 /// `%s` of a value that is no aggregate.
 fn plain(value: &Value, modern: bool) -> String {
     match value {
@@ -229,15 +217,21 @@ fn plain(value: &Value, modern: bool) -> String {
         Value::Double(it) if modern => match it {
             it if it.is_nan() => "NaN".to_owned(),
             it if it.is_infinite() => if *it > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
-            it => gofmt::fixed(*it),
+            it => go::float_fixed(*it),
         },
-        Value::Duration(it) => gofmt::fixed(seconds(*it)) + "s",
+        Value::Duration(it) => go::float_fixed(seconds(*it)) + "s",
         other => other.to_string(),
     }
 }
 
 /// A value within an aggregate.
 fn nested(context: &mut Context, value: &Value) -> Result<String> {
+    let length = match value {
+        Value::String(it) => it.len(),
+        Value::Bytes(it) => it.len(),
+        _ => 0,
+    };
+    context.work.take(4 + length as u64 / 16)?;
     let modern = context.strings >= 4;
     Ok(match value {
         Value::List(list) => {
@@ -251,7 +245,7 @@ fn nested(context: &mut Context, value: &Value) -> Result<String> {
             let mut parts = Vec::new();
             for (key, value) in map.pairs() {
                 let key = match &key {
-                    Value::String(it) if !modern => gofmt::quote(it),
+                    Value::String(it) if !modern => go::quote(it),
                     Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_) => {
                         key.to_string()
                     }
@@ -274,9 +268,9 @@ fn nested(context: &mut Context, value: &Value) -> Result<String> {
             format!("{{{}}}", parts.join(", "))
         }
         other if modern => plain(other, true),
-        Value::String(it) => gofmt::quote(it),
-        Value::Bytes(it) => format!("b{}", gofmt::quote(&String::from_utf8_lossy(it))),
-        Value::Double(it) if !it.is_finite() => gofmt::quote(if it.is_nan() {
+        Value::String(it) => go::quote(it),
+        Value::Bytes(it) => format!("b{}", go::quote(&String::from_utf8_lossy(it))),
+        Value::Double(it) if !it.is_finite() => go::quote(if it.is_nan() {
             "NaN"
         } else if *it > 0.0 {
             "+Inf"
@@ -284,8 +278,8 @@ fn nested(context: &mut Context, value: &Value) -> Result<String> {
             "-Inf"
         }),
         Value::Double(it) => format!("{it:.6}"),
-        Value::Timestamp(_) => format!("timestamp({})", gofmt::quote(&value.to_string())),
-        Value::Duration(_) => format!("duration({})", gofmt::quote(&plain(value, false))),
+        Value::Timestamp(_) => format!("timestamp({})", go::quote(&value.to_string())),
+        Value::Duration(_) => format!("duration({})", go::quote(&plain(value, false))),
         Value::Type(it) => format!("type({})", it.name()),
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) => plain(value, false),
         other => {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::error::Error;
-use crate::gofmt::quote;
+use encoding::go::quote;
 
 /// A network: an address and how many bits of it count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -33,7 +33,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
 
 /// The error of an operator whose left side does not know it.
 fn unknown(context: &Context) -> Error {
-    Error::new(format!("no such overload: {}", context.name))
+    Error::no_such_overload_of(&context.name)
 }
 
 fn overflow() -> Error {
@@ -217,13 +217,14 @@ fn member<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
 
 /// Whether a list has an element. An element that cannot be compared is an error if no other one is equal.
 pub(super) fn contains(context: &mut Context, list: &List, value: &Value) -> Result<bool> {
-    context.work.take(list.len() as u64)?;
     let mut failed = None;
     for item in list.iter() {
         match item.and_then(|it| equal(&it, value, context.work)) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
             Err(error) if error.is_final() => return Err(error),
+            // A list of a Go struct only looks for what is equal.
+            Err(_) if list.is_struct() => {}
             Err(error) => failed = failed.or(Some(error)),
         }
     }

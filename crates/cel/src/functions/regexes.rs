@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use encoding::go::quote;
+
 use super::{Context, Function, Result};
 use crate::error::Error;
 use crate::regexp::Regexp;
@@ -89,7 +91,7 @@ fn extract<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
 fn several(pattern: &str) -> Error {
     Error::new(format!(
         "regular expression has more than one capturing group: {}",
-        crate::gofmt::quote(pattern)
+        quote(pattern)
     ))
 }
 

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use encoding::go::{NumError, parse_uint};
+
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Semver {
     pub major: u64,
@@ -51,7 +53,9 @@ pub(crate) fn parse(text: &str) -> Result<Semver, String> {
                     "Numeric PreRelease version must not contain leading zeroes {it:?}"
                 ));
             }
-            all.push(Identifier::Number(it.parse().map_err(|_| range(it))?));
+            all.push(Identifier::Number(
+                parse_uint(it).map_err(|error| error.to_string())?,
+            ));
         } else if allowed(it) {
             all.push(Identifier::Text(it.to_owned()));
         } else {
@@ -79,10 +83,6 @@ pub(crate) fn parse(text: &str) -> Result<Semver, String> {
     })
 }
 
-fn range(text: &str) -> String {
-    format!("strconv.ParseUint: parsing {text:?}: value out of range")
-}
-
 fn number(text: &str, what: &str) -> Result<u64, String> {
     if !text.bytes().all(|it| it.is_ascii_digit()) {
         return Err(format!(
@@ -97,11 +97,9 @@ fn number(text: &str, what: &str) -> Result<u64, String> {
         ));
     }
     if text.is_empty() {
-        return Err(format!(
-            "strconv.ParseUint: parsing {text:?}: invalid syntax"
-        ));
+        return Err(NumError::syntax("ParseUint", text).to_string());
     }
-    text.parse().map_err(|_| range(text))
+    parse_uint(text).map_err(|error| error.to_string())
 }
 
 /// As [`parse`], of a version with a `v`, with less than three numbers, or with leading zeros.

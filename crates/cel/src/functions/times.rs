@@ -1,5 +1,7 @@
 //! Parts of points in time and of durations.
 
+use encoding::go::NumError;
+
 use super::{Context, Function, Result};
 use crate::error::Error;
 use crate::value::time::Civil;
@@ -7,15 +9,21 @@ use crate::value::{Timestamp, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
-        "getFullYear" => |context, args| part(context, args, |it| it.year, None),
-        "getMonth" => |context, args| part(context, args, |it| it.month - 1, None),
+        "getFullYear" => |context, args| part(context, args, |it| it.date.year, None),
+        "getMonth" => |context, args| part(context, args, |it| it.date.month - 1, None),
         "getDayOfYear" => |context, args| part(context, args, |it| it.year_day, None),
-        "getDayOfMonth" => |context, args| part(context, args, |it| it.day - 1, None),
-        "getDate" => |context, args| part(context, args, |it| it.day, None),
+        "getDayOfMonth" => |context, args| part(context, args, |it| it.date.day - 1, None),
+        "getDate" => |context, args| part(context, args, |it| it.date.day, None),
         "getDayOfWeek" => |context, args| part(context, args, |it| it.week_day, None),
-        "getHours" => |context, args| part(context, args, |it| it.hour, Some(3_600_000_000_000)),
-        "getMinutes" => |context, args| part(context, args, |it| it.minute, Some(60_000_000_000)),
-        "getSeconds" => |context, args| part(context, args, |it| it.second, Some(1_000_000_000)),
+        "getHours" => {
+            |context, args| part(context, args, |it| it.date.hour, Some(3_600_000_000_000))
+        }
+        "getMinutes" => {
+            |context, args| part(context, args, |it| it.date.minute, Some(60_000_000_000))
+        }
+        "getSeconds" => {
+            |context, args| part(context, args, |it| it.date.second, Some(1_000_000_000))
+        }
         "getMilliseconds" => |context, args| {
             part(
                 context,
@@ -51,12 +59,8 @@ fn offset(at: Timestamp, zone: &str) -> Result<i32> {
             .ok_or_else(|| Error::new(format!("unknown time zone {zone}")));
     };
     let number = |text: &str| {
-        text.parse::<i32>().map_err(|_| {
-            Error::new(format!(
-                "strconv.Atoi: parsing {}: invalid syntax",
-                crate::gofmt::quote(text)
-            ))
-        })
+        text.parse::<i32>()
+            .map_err(|_| Error::new(NumError::syntax("Atoi", text).to_string()))
     };
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     if !(0..=59).contains(&minutes) {

@@ -1,6 +1,9 @@
 //! URLs, read as Go's `net/url` reads them.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
+
+use encoding::go::quote;
+use encoding::percent;
 
 /// A URL that `url.ParseRequestURI` accepts.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -16,7 +19,7 @@ pub struct Url {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Url, String> {
-    request(text).map_err(|why| format!("parse {}: {why}", crate::gofmt::quote(text)))
+    request(text).map_err(|why| format!("parse {}: {why}", quote(text)))
 }
 
 fn request(text: &str) -> Result<Url, String> {
@@ -116,10 +119,7 @@ fn host_of(host: &str) -> Result<String, String> {
     };
     let is_port = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
-        return Err(format!(
-            "invalid port {} after host",
-            crate::gofmt::quote(port)
-        ));
+        return Err(format!("invalid port {} after host", quote(port)));
     }
     check_escapes(host)?;
     if let Some(bad) = host
@@ -128,53 +128,25 @@ fn host_of(host: &str) -> Result<String, String> {
     {
         return Err(format!(
             "invalid character {} in host name",
-            crate::gofmt::quote(&bad.to_string())
+            quote(&bad.to_string())
         ));
     }
     Ok(unescape(host))
 }
 
 fn check_escapes(text: &str) -> Result<(), String> {
-    let bytes = text.as_bytes();
-    for (at, _) in text.match_indices('%') {
-        let digits = &bytes[at + 1..bytes.len().min(at + 3)];
-        if digits.len() < 2 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            let end = (at + 1..=bytes.len().min(at + 3))
-                .rev()
-                .find(|it| text.is_char_boundary(*it))
-                .unwrap_or(at + 1);
-            return Err(format!(
-                "invalid URL escape {}",
-                crate::gofmt::quote(&text[at..end])
-            ));
+    match percent::decode(text.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(percent::InvalidEscape(wrong)) => {
+            let whole = wrong.utf8_chunks().next().map_or("", |it| it.valid());
+            Err(format!("invalid URL escape {}", quote(whole)))
         }
     }
-    Ok(())
 }
 
 fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes
-            .get(at + 1..at + 3)
-            .and_then(|it| std::str::from_utf8(it).ok());
-        match (
-            bytes[at],
-            hex.and_then(|it| u8::from_str_radix(it, 16).ok()),
-        ) {
-            (b'%', Some(it)) => {
-                out.push(it);
-                at += 3;
-            }
-            (it, _) => {
-                out.push(it);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    let decoded = percent::decode_lenient(text.as_bytes());
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 impl Url {
@@ -196,15 +168,7 @@ impl Url {
         if self.path.bytes().all(valid) {
             return self.path.clone();
         }
-        let mut out = String::new();
-        for it in unescape(&self.path).bytes() {
-            if it.is_ascii_alphanumeric() || b"-._~$&+,/:;=@".contains(&it) {
-                out.push(char::from(it));
-            } else {
-                let _ = write!(out, "%{it:02X}");
-            }
-        }
-        out
+        percent::encode(unescape(&self.path).as_bytes(), percent::is_path)
     }
 
     /// Keys and their values, in the order in which they are written.

@@ -27,6 +27,8 @@ pub(super) fn explain(text: &str, tokens: &[Token]) -> Issues {
         follow: Vec::new(),
         recovering: false,
         last_error: None,
+        error_states: Vec::new(),
+        state: (0, 0),
         recoveries: 0,
         depth: 0,
     };
@@ -51,6 +53,9 @@ enum Halt {
 
 type Read<T = ()> = Result<T, Halt>;
 
+/// A place in the rules: ANTLR calls it a state of the parser.
+type State = (u32, u32);
+
 struct Reader<'a> {
     text: &'a str,
     tokens: &'a [Token],
@@ -61,6 +66,9 @@ struct Reader<'a> {
     /// Errors are not told again until a token fits.
     recovering: bool,
     last_error: Option<usize>,
+    /// The places in the rules where errors were found since a token fitted last.
+    error_states: Vec<State>,
+    state: State,
     recoveries: usize,
     depth: usize,
 }
@@ -111,11 +119,14 @@ impl Reader<'_> {
     fn matched(&mut self) -> Token {
         self.recovering = false;
         self.last_error = None;
+        self.error_states.clear();
         self.consume()
     }
 
     /// Takes a token of a kind. One too many before it is skipped; if it is only missing, it is made up.
+    #[track_caller]
     fn expect(&mut self, kind: Kind, after: Set) -> Read<Token> {
+        self.enter();
         if self.peek() == kind {
             return Ok(self.matched());
         }
@@ -137,6 +148,12 @@ impl Reader<'_> {
             return Ok(self.token());
         }
         self.mismatch(Set::of(kind))
+    }
+
+    #[track_caller]
+    fn enter(&mut self) {
+        let caller = std::panic::Location::caller();
+        self.state = (caller.line(), caller.column());
     }
 
     fn attempt(&mut self) -> Read {
@@ -164,7 +181,9 @@ impl Reader<'_> {
     }
 
     /// No alternative begins with the tokens from the current one to another.
+    #[track_caller]
     fn no_viable<T>(&mut self, ahead: usize) -> Read<T> {
+        self.enter();
         if self.recovering {
             return Err(Halt::Reported);
         }
@@ -216,7 +235,9 @@ impl Reader<'_> {
     }
 
     /// Looks at the current token before a part that must be there. One token too many is skipped.
+    #[track_caller]
     fn sync(&mut self, expected: Set) -> Read {
+        self.enter();
         if self.recovering || expected.contains(self.peek()) {
             return Ok(());
         }
@@ -244,11 +265,12 @@ impl Reader<'_> {
     /// Skips tokens until one fits a rule around this one.
     fn recover(&mut self) -> Read {
         self.attempt()?;
-        if self.last_error == Some(self.next) {
+        if self.last_error == Some(self.next) && self.error_states.contains(&self.state) {
             // No endless attempts at the same place.
             self.consume();
         }
         self.last_error = Some(self.next);
+        self.error_states.push(self.state);
         let all = self.anywhere();
         let mut skipped = 0;
         while !all.contains(self.peek()) {

@@ -400,6 +400,22 @@ impl Planner<'_> {
             .env
             .find_function(&name)
             .is_some_and(|it| it.overloads.iter().any(|it| it.args.len() == args.len()));
+        if self.checked.is_none()
+            && let Some(known) = self.env.find_function(&name)
+            && !known.overloads.iter().any(|it| {
+                // Overloads with no argument or with more than two share one implementation.
+                let count = |count: usize| if count > 2 { 0 } else { count };
+                count(it.args.len()) == count(args.len())
+            })
+        {
+            let args = match args.len() {
+                0 => "",
+                1 => "arg",
+                2 => "lhs, rhs",
+                _ => "...",
+            };
+            return Err(Error::new(format!("no such overload: {name}({args})")));
+        }
         let (Some(function), true) = (function, is_known || self.checked.is_none()) else {
             return self.unknown(id, name, args);
         };
@@ -452,7 +468,7 @@ impl Planner<'_> {
     /// A function without an implementation is an error, at the latest when it is called.
     fn unknown(&mut self, id: Id, name: Name, args: Vec<Ix>) -> Planned {
         if args.is_empty() {
-            return Err(Error::new(format!("no such overload: {name}()")));
+            return Err(Error::no_such_overload_of(format_args!("{name}()")));
         }
         Ok(self.add(Node::Call(Box::new(Call {
             id: id.0,

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use encoding::base64;
 use json::{Number, Object};
 
 use super::{Format, Kind, ListKind, Schema, escape, formats};
 use crate::error::Error;
 use crate::value::compare::{Work, equal};
-use crate::value::{Blob, List, Map, Str, Timestamp, Value};
+use crate::value::{Blob, List, Map, Origin, Str, Timestamp, Value};
 
 impl Schema {
     /// The value of JSON that this schema describes, or why it does not.
@@ -36,12 +37,12 @@ impl Schema {
             (Kind::IntOrString, _) => Err(Error::new(
                 "invalid data, expected XIntOrString value to be either a string or integer",
             )),
-            (Kind::Object, Json::Object(it)) => Ok(Value::Map(Map::Json(it, Some(self)))),
+            (Kind::Object, Json::Object(it)) => Ok(Value::Map(Map::Json(it, Origin::Schema(self)))),
             (Kind::Object, _) => Err(Error::new(
                 "invalid data, expected a map for the provided schema with type=object",
             )),
             (Kind::Array, Json::Array(it)) if self.items.is_some() => {
-                Ok(Value::List(List::Json(it, Some(self))))
+                Ok(Value::List(List::Json(it, Origin::Schema(self))))
             }
             (Kind::Array, Json::Array(_)) => Err(Error::new(
                 "invalid array type, expected Items with a non-empty Schema",
@@ -79,9 +80,9 @@ impl Schema {
             Format::DateTime => formats::date_time(text)
                 .map(Value::Timestamp)
                 .map_err(|why| invalid("date-time formatted string", why)),
-            Format::Byte => formats::base64(text)
+            Format::Byte => base64::decode(text)
                 .map(|it| Value::Bytes(Blob::from(it)))
-                .map_err(|why| invalid("byte formatted string", why)),
+                .map_err(|why| invalid("byte formatted string", why.to_string())),
         }
     }
 
@@ -141,7 +142,7 @@ impl Schema {
                     _ => return Ok(false),
                 }
             } else {
-                let Map::Json(other, Some(_)) = other else {
+                let Map::Json(other, Origin::Schema(_)) = other else {
                     return Err(Error::no_such_overload());
                 };
                 if other.get(key).is_some_and(|it| it != value) {

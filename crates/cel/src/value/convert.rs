@@ -2,9 +2,8 @@
 
 use json::{Number, Object};
 
-use super::{Map, Value};
+use super::{Map, Origin, Value};
 use crate::error::Error;
-use crate::schema::formats::encode_base64;
 
 /// How much may become of a value. Parts of a value can be shared, and each use of them counts.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +51,7 @@ impl Value<'_> {
             },
             Self::Double(it) if it.is_finite() => json::Value::Number(Number::Float(*it)),
             Self::String(it) => json::Value::from(&**it),
-            Self::Bytes(it) => json::Value::from(encode_base64(it)),
+            Self::Bytes(it) => json::Value::from(encoding::base64::encode(it)),
             Self::Timestamp(it) => json::Value::from(it.to_rfc3339()),
             Self::List(list) => {
                 let depth = below()?;
@@ -60,7 +59,7 @@ impl Value<'_> {
                     list.iter().map(|it| it?.json(left, depth)).collect();
                 json::Value::Array(items?)
             }
-            Self::Map(Map::Json(object, None)) => {
+            Self::Map(Map::Json(object, Origin::Plain | Origin::Struct)) => {
                 // Data is shared, not copied; it counts each time.
                 count_object(object, left).ok_or_else(too_large)?;
                 json::Value::Object((*object).clone())

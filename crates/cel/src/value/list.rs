@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Value;
+use super::{Origin, Value};
 use crate::error::Error;
 use crate::schema::Schema;
 
 #[derive(Clone, Debug)]
 pub enum List<'a> {
-    /// JSON, and the schema of the list if there is one.
-    Json(&'a [json::Value], Option<&'a Schema>),
+    /// A reference to the vector, not to its elements, keeps values small.
+    Json(&'a Vec<json::Value>, Origin<'a>),
     Values(Arc<Vec<Value<'a>>>),
     /// The sum of lists whose schema says that they are sets or maps, and that schema.
     Merged(Arc<Vec<Value<'a>>>, &'a Schema),
@@ -52,8 +52,8 @@ impl<'a> List<'a> {
         let mut list = self;
         loop {
             match list {
-                Self::Json(items, schema) => {
-                    return items.get(index).map(|it| element(it, *schema));
+                Self::Json(items, origin) => {
+                    return items.get(index).map(|it| element(it, *origin));
                 }
                 Self::Values(items) | Self::Merged(items, _) => {
                     return items.get(index).cloned().map(Ok);
@@ -77,7 +77,8 @@ impl<'a> List<'a> {
     )]
     pub fn iter(&self) -> Iter<'a, '_> {
         Iter {
-            todo: vec![self],
+            current: Some(self),
+            todo: Vec::new(),
             index: 0,
         }
     }
@@ -89,10 +90,22 @@ impl<'a> List<'a> {
 
     pub(crate) fn schema(&self) -> Option<&'a Schema> {
         match self {
-            Self::Json(_, schema) => *schema,
+            Self::Json(_, origin) => origin.schema(),
             Self::Merged(_, schema) => Some(schema),
             _ => None,
         }
+    }
+
+    /// Whether comparing it with something else than a list is an error.
+    pub(crate) fn is_typed(&self) -> bool {
+        matches!(
+            self,
+            Self::Json(_, Origin::Schema(_) | Origin::Struct) | Self::Merged(..)
+        )
+    }
+
+    pub(crate) fn is_struct(&self) -> bool {
+        matches!(self, Self::Json(_, Origin::Struct))
     }
 
     pub(crate) fn joined(first: Self, second: Self) -> Self {
@@ -116,15 +129,17 @@ impl<'a> List<'a> {
     }
 }
 
-fn element<'a>(item: &'a json::Value, schema: Option<&'a Schema>) -> Result<Value<'a>, Error> {
-    match schema.and_then(Schema::items) {
+fn element<'a>(item: &'a json::Value, origin: Origin<'a>) -> Result<Value<'a>, Error> {
+    match origin.schema().and_then(Schema::items) {
         Some(items) => items.value_of(item),
-        None => Ok(Value::from_json(item)),
+        None => Ok(origin.value(item)),
     }
 }
 
 #[derive(Debug)]
 pub struct Iter<'a, 'l> {
+    current: Option<&'l List<'a>>,
+    /// What comes after the current one, the next one last.
     todo: Vec<&'l List<'a>>,
     index: usize,
 }
@@ -134,15 +149,14 @@ impl<'a> Iterator for Iter<'a, '_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let list = *self.todo.last()?;
-            let next = match list {
-                List::Json(items, schema) => items.get(self.index).map(|it| element(it, *schema)),
+            let next = match self.current? {
+                List::Json(items, origin) => items.get(self.index).map(|it| element(it, *origin)),
                 List::Values(items) | List::Merged(items, _) => {
                     items.get(self.index).cloned().map(Ok)
                 }
                 List::Joined(it) => {
-                    self.todo.pop();
-                    self.todo.extend([&it.second, &it.first]);
+                    self.todo.push(&it.second);
+                    self.current = Some(&it.first);
                     continue;
                 }
             };
@@ -150,7 +164,7 @@ impl<'a> Iterator for Iter<'a, '_> {
                 self.index += 1;
                 return next;
             }
-            self.todo.pop();
+            self.current = self.todo.pop();
             self.index = 0;
         }
     }

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Str, Value};
+use super::{Origin, Str, Value};
 use crate::error::Error;
-use crate::schema::Schema;
 
 #[derive(Clone, Debug)]
 pub enum Map<'a> {
-    /// A JSON object, and its schema if there is one.
-    Json(&'a json::Object, Option<&'a Schema>),
+    Json(&'a json::Object, Origin<'a>),
     Values(Arc<Entries<'a>>),
 }
 
@@ -121,12 +119,18 @@ impl<'a> Map<'a> {
     /// The value of a key. Numbers of another type are the same key if they are the same number.
     pub fn find(&self, key: &Value) -> Option<Result<Value<'a>, Error>> {
         match self {
-            Self::Json(object, schema) => {
+            Self::Json(object, origin) => {
                 let Value::String(name) = key else {
-                    // Only a map with a schema insists on the type of its keys.
-                    return schema.map(|_| Err(Error::no_such_overload()));
+                    return match origin {
+                        Origin::Plain => None,
+                        Origin::Schema(_) => Some(Err(Error::no_such_overload())),
+                        Origin::Struct => Some(Err(Error::new(format!(
+                            "unsupported map key type: {}",
+                            key.go_type()
+                        )))),
+                    };
                 };
-                find_json(object, *schema, name)
+                find_json(object, *origin, name)
             }
             Self::Values(entries) => {
                 let at = entries.position(key).or_else(|| {
@@ -143,7 +147,7 @@ impl<'a> Map<'a> {
     /// The value of a string key.
     pub fn find_str(&self, name: &str) -> Option<Result<Value<'a>, Error>> {
         match self {
-            Self::Json(object, schema) => find_json(object, *schema, name),
+            Self::Json(object, origin) => find_json(object, *origin, name),
             Self::Values(_) => self.find(&Value::String(Str::Borrowed(name))),
         }
     }
@@ -151,9 +155,9 @@ impl<'a> Map<'a> {
     /// The keys, in order.
     pub fn keys(&self) -> Vec<Value<'a>> {
         match self {
-            Self::Json(object, schema) => object
+            Self::Json(object, origin) => object
                 .iter()
-                .filter_map(|(key, _)| match schema {
+                .filter_map(|(key, _)| match origin.schema() {
                     Some(schema) => schema.key_of(key),
                     None => Some(Value::String(Str::Borrowed(key))),
                 })
@@ -182,11 +186,11 @@ impl<'a> From<Entries<'a>> for Map<'a> {
 
 fn find_json<'a>(
     object: &'a json::Object,
-    schema: Option<&'a Schema>,
+    origin: Origin<'a>,
     name: &str,
 ) -> Option<Result<Value<'a>, Error>> {
-    match schema {
-        None => object.get(name).map(|it| Ok(Value::from_json(it))),
+    match origin.schema() {
+        None => object.get(name).map(|it| Ok(origin.value(it))),
         Some(schema) => schema.find(object, name),
     }
 }

@@ -1,7 +1,7 @@
 //! The rule behind the last known transition: `EST5EDT,M3.2.0,M11.1.0`.
 
 use crate::value::Timestamp;
-use crate::value::time::to_days;
+use encoding::civil::to_days;
 
 /// How many seconds east of UTC a rule says it is.
 pub(super) fn offset(rule: &str, seconds: i64) -> Option<i32> {
@@ -20,7 +20,7 @@ pub(super) fn offset(rule: &str, seconds: i64) -> Option<i32> {
     };
     let mut rules = rest.strip_prefix(',')?.split(',');
     let (begin, end) = (rules.next()?, rules.next()?);
-    let year = Timestamp::new(seconds + standard, 0).civil(0).year;
+    let year = Timestamp::new(seconds + standard, 0).civil(0).date.year;
     // Each rule is about the clock that was valid until then.
     let begin = moment(begin, year)? - standard;
     let end = moment(end, year)? - summer;

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use apiserver::catalog::Resource;
-use apiserver::metadata_stream::ObjectMetadata;
+use apiserver::local::{ObjectMetadata, Resource};
+use encoding::uuid;
 use json::{Text, Value};
 use meta::object::OwnerReference;
 
@@ -56,7 +56,7 @@ pub(super) struct Graph {
 impl Graph {
     /// UUIDs as the number they are; owner references may hold other words too.
     pub(super) fn id(&self, uid: &str) -> Id {
-        uuid(uid).unwrap_or_else(|| {
+        uuid::parse(uid).unwrap_or_else(|| {
             let (high, low) = (self.keys.0.hash_one(uid), self.keys.1.hash_one(uid));
             u128::from(high) << 64 | u128::from(low)
         })
@@ -175,23 +175,4 @@ impl Graph {
         })
         .collect()
     }
-}
-
-fn uuid(text: &str) -> Option<Id> {
-    let bytes = text.as_bytes();
-    if bytes.len() != 36 {
-        return None;
-    }
-    let mut id = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        match (at, byte) {
-            (8 | 13 | 18 | 23, b'-') => {}
-            (8 | 13 | 18 | 23, _) => return None,
-            // Two spellings of one number are two words.
-            (_, b'0'..=b'9') => id = id << 4 | u128::from(byte - b'0'),
-            (_, b'a'..=b'f') => id = id << 4 | u128::from(byte - b'a' + 10),
-            _ => return None,
-        }
-    }
-    Some(id)
 }

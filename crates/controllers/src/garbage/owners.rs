@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use apiserver::catalog::Resource;
-use apiserver::local::Local;
-use apiserver::metadata_stream::{self, ObjectMetadata};
+use apiserver::local::{Local, ObjectMetadata, Resource};
 use json::{Value, json};
 use meta::Status;
 use meta::object::OwnerReference;
@@ -38,8 +36,7 @@ fn resource(client: &Local, owner: &OwnerReference<'_>) -> Option<Arc<Resource>>
         .api_version
         .split_once('/')
         .unwrap_or(("", owner.api_version));
-    let catalog = client.api().catalog().load();
-    catalog.by_kind(group, version, owner.kind).cloned()
+    client.host().resource_of_kind(group, version, owner.kind)
 }
 
 /// A quick look at what is in memory: nothing is wrong with any of the owners.
@@ -48,7 +45,9 @@ pub(super) fn all_there(client: &Local, seen: &ObjectMetadata) -> bool {
         let Some(resource) = resource(client, &owner) else {
             return false;
         };
-        let found = metadata_stream::peek(client.api(), &resource, &seen.namespace, owner.name);
+        let found = client
+            .host()
+            .cached_metadata(&resource, &seen.namespace, owner.name);
         found.is_some_and(|it| {
             let waits = it.is_deleting && it.finalizers.iter().any(|it| it == FOREGROUND);
             it.uid == owner.uid && !waits
@@ -106,12 +105,12 @@ fn is_elsewhere(
     seen: &ObjectMetadata,
     owner: &OwnerReference<'_>,
 ) -> bool {
-    let api = client.api();
+    let host = client.host();
     let has = |namespace: &str| {
-        let found = metadata_stream::peek(api, resource, namespace, owner.name);
+        let found = host.cached_metadata(resource, namespace, owner.name);
         found.is_some_and(|it| it.uid == owner.uid)
     };
-    let all = api.names("", "namespaces", "");
+    let all = host.cached_namespaces();
     !has(&seen.namespace) && all.iter().any(|it| *it != seen.namespace && has(it))
 }
 

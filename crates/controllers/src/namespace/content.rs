@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use apiserver::catalog::Resource;
-use apiserver::local::Local;
+use apiserver::local::{Local, Resource};
 use json::Value;
 use meta::Status;
 use tokio::task::JoinSet;
@@ -65,7 +64,7 @@ pub(super) async fn delete(client: &Local, namespace: &str) -> Remaining {
 
 /// Each kind of namespaced objects once, also if two groups have it.
 fn kinds(client: &Local) -> Vec<Arc<Resource>> {
-    let catalog = client.api().catalog().load();
+    let catalog = client.host().served_kinds();
     let mut seen = HashSet::new();
     let all = catalog.preferred();
     let all = all.filter(|it| it.namespaced && it.verbs.contains(resources::Verb::Delete));

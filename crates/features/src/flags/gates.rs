@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use meta::go::parse_bool;
+
 use super::KUBE;
 use crate::Error;
 
@@ -42,17 +44,10 @@ pub(super) fn parse(text: &str) -> Result<BTreeMap<String, bool>, Error> {
             Some((gate, value)) => (gate.trim(), value.trim()),
             None => return Err(Error::MissingBool(item.trim().to_owned())),
         };
-        // `strconv.ParseBool`
-        let value = match value {
-            "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
-            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
-            _ => {
-                return Err(Error::InvalidBool {
-                    gate: gate.to_owned(),
-                    value: value.to_owned(),
-                });
-            }
-        };
+        let value = parse_bool(value).map_err(|error| Error::InvalidBool {
+            gate: gate.to_owned(),
+            error,
+        })?;
         all.insert(gate.to_owned(), value);
     }
     Ok(all)

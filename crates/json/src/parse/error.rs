@@ -1,7 +1,5 @@
 //! What is wrong, in the words of Go's encoding/json: kube-apiserver passes them on to its clients.
 
-use std::fmt::Write as _;
-
 /// Not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -9,6 +7,14 @@ pub struct ParseError {
     pub what: String,
     /// The place of the byte that does not fit, or the length of the text if it ends too early.
     pub offset: usize,
+    pub kind: ParseErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseErrorKind {
+    Syntax,
+    /// Arrays and objects are nested deeper than [`Limits`](crate::Limits) allow.
+    TooDeep,
 }
 
 /// Why the byte at the parser's place does not fit.
@@ -17,6 +23,7 @@ pub(super) struct Fail(pub(super) &'static str);
 
 impl Fail {
     pub(super) const END: Self = Self("unexpected end of JSON input");
+    pub(super) const TOO_DEEP: Self = Self("exceeded max depth");
 
     pub(super) fn at(self, text: &[u8], offset: usize) -> ParseError {
         let what = if self == Self::END {
@@ -26,7 +33,12 @@ impl Fail {
             let byte = text.get(offset).copied().unwrap_or(b' ');
             format!("invalid character {} {}", quote(byte), self.0)
         };
-        ParseError { what, offset }
+        let kind = if self == Self::TOO_DEEP {
+            ParseErrorKind::TooDeep
+        } else {
+            ParseErrorKind::Syntax
+        };
+        ParseError { what, offset, kind }
     }
 }
 
@@ -34,6 +46,7 @@ pub(super) fn invalid_utf8(offset: usize) -> ParseError {
     ParseError {
         what: "invalid UTF-8".into(),
         offset,
+        kind: ParseErrorKind::Syntax,
     }
 }
 
@@ -41,26 +54,11 @@ pub(super) fn out_of_range(number: &str, offset: usize) -> ParseError {
     ParseError {
         what: format!("json: cannot unmarshal number {number} into Go value of type float64"),
         offset,
+        kind: ParseErrorKind::Syntax,
     }
 }
 
-/// A byte as Go quotes it: taken for the character of that number, escaped unless it can be seen.
+/// A byte as Go quotes it: taken for the character of that number.
 fn quote(byte: u8) -> String {
-    let mut out = String::from("'");
-    match byte {
-        0x07 => out.push_str("\\a"),
-        0x08 => out.push_str("\\b"),
-        0x0b => out.push_str("\\v"),
-        0x0c => out.push_str("\\f"),
-        b'\n' => out.push_str("\\n"),
-        b'\r' => out.push_str("\\r"),
-        b'\t' => out.push_str("\\t"),
-        b'\\' => out.push_str("\\\\"),
-        b'\'' => out.push_str("\\'"),
-        0..0x20 | 0x7f => write!(out, "\\x{byte:02x}").expect("a String takes all"),
-        0x80..=0xa0 | 0xad => write!(out, "\\u{byte:04x}").expect("a String takes all"),
-        _ => out.push(byte.into()),
-    }
-    out.push('\'');
-    out
+    encoding::go::quote_char(byte.into())
 }

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use encoding::hex;
+
 use super::{Finished, Host, Program, Repository, http};
 use crate::error::Error;
 
@@ -30,9 +32,9 @@ impl<H: Host> Cached<H> {
 
     fn place(&self, kind: &str, key: &str) -> PathBuf {
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, key.as_bytes());
-        let digits = digest.as_ref().iter().take(16);
-        let name: Vec<String> = digits.map(|it| format!("{it:02x}")).collect();
-        self.dir.join(kind).join(name.concat())
+        self.dir
+            .join(kind)
+            .join(hex::encode(&digest.as_ref()[..16]))
     }
 
     fn missing(&self, what: &str) -> Error {

@@ -5,6 +5,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use encoding::civil::DateTime;
+
 use super::{Finished, Host, Program, http};
 use crate::error::Error;
 
@@ -86,28 +88,12 @@ impl Host for Local {
 
 /// As Go's `log` shows the time, in UTC.
 fn now() -> String {
-    const DAY: u64 = 24 * 3600;
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let seconds = since.map_or(0, |it| it.as_secs());
-    // Days since the first of March of a year that begins an era of 400 years.
-    let days = seconds / DAY + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    let year = year + era * 400 + later;
-    let second = seconds % DAY;
+    let seconds = since.map_or(0, |it| i64::try_from(it.as_secs()).unwrap_or(i64::MAX));
+    let it = DateTime::from_unix(seconds);
     format!(
-        "{year:04}/{month:02}/{day:02} {:02}:{:02}:{:02}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
+        "{:04}/{:02}/{:02} {:02}:{:02}:{:02}",
+        it.year, it.month, it.day, it.hour, it.minute, it.second
     )
 }
 

@@ -1,5 +1,7 @@
 //! Where the copies of remote files and roots go.
 
+use encoding::percent;
+
 use super::DIRECTORY;
 use crate::error::Result;
 use crate::git::RepoSpec;
@@ -51,16 +53,7 @@ fn escaped(path: &str) -> String {
     if path.bytes().all(is_fine) {
         return path.to_owned();
     }
-    let stays = |it: u8| it.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@%".contains(&it);
-    path.bytes()
-        .map(|it| {
-            if stays(it) {
-                char::from(it).to_string()
-            } else {
-                format!("%{it:02X}")
-            }
-        })
-        .collect()
+    percent::encode(path.as_bytes(), |it| percent::is_path(it) || it == b'%')
 }
 
 #[cfg(test)]

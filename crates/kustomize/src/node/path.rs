@@ -1,5 +1,6 @@
 //! Paths, and what they lead to.
 
+use encoding::go;
 use json::Text;
 
 use super::{Data, Kind, Node, Style, Tag};
@@ -248,20 +249,14 @@ impl Node {
         };
         match (&node.data, node.tag) {
             (Data::Scalar(text), Tag::Int) => {
-                let number = text.parse::<i64>();
-                number.map(json::Value::from).map_err(|_| {
-                    Error::new(format!("strconv.Atoi: parsing \"{text}\": invalid syntax"))
-                })
+                let number = go::atoi(text).map(json::Value::from);
+                number.map_err(|error| Error::new(error.to_string()))
             }
             (Data::Scalar(text), Tag::Float) => {
                 let number = text.parse::<f64>();
                 number
                     .map(|it| json::Value::Number(json::Number::Float(it)))
-                    .map_err(|_| {
-                        Error::new(format!(
-                            "strconv.ParseFloat: parsing \"{text}\": invalid syntax"
-                        ))
-                    })
+                    .map_err(|_| Error::new(go::NumError::syntax("ParseFloat", text).to_string()))
             }
             (Data::Scalar(text), Tag::Bool) => Ok((text.to_lowercase() == "true").into()),
             (Data::Scalar(text), _) => Ok(text.into()),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use encoding::go::atoi;
 use json::{Object, Text, Value};
 
 use super::{Element, Node, Set};
@@ -118,7 +119,7 @@ impl<'a> Element<'a> {
         Ok(Some(match kind {
             "f:" => Self::field(rest),
             "v:" => Self::Value(Cow::Owned(parse(rest)?)),
-            "i:" => Self::Index(go::atoi(rest)?),
+            "i:" => Self::Index(atoi(rest).map_err(|error| error.to_string())?),
             "k:" => {
                 let Value::Object(keys) = parse(rest)? else {
                     return Err(format!("expected an object: {key}"));

@@ -54,7 +54,7 @@ impl<'a> List<'a> {
             }
         }
         if keys.is_empty() && !names.is_empty() {
-            let names: Vec<_> = names.iter().map(|it| crate::value::quote(it)).collect();
+            let names: Vec<_> = names.iter().map(|it| encoding::go::quote(it)).collect();
             return Err(format!(
                 "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
                 names.join(" ")

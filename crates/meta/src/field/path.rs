@@ -75,6 +75,32 @@ impl<'a> Path<'a> {
         matches!(self.step, Step::Root)
     }
 
+    /// Goes down from the root: `None` stands for an item of a list or an entry of a map.
+    pub fn walk<T>(
+        &self,
+        root: T,
+        mut down: impl FnMut(T, Option<&str>) -> Option<T>,
+    ) -> Option<T> {
+        self.walk_from(root, &mut down)
+    }
+
+    fn walk_from<T>(
+        &self,
+        root: T,
+        down: &mut dyn FnMut(T, Option<&str>) -> Option<T>,
+    ) -> Option<T> {
+        let at = match self.parent {
+            Some(parent) => parent.walk_from(root, down)?,
+            None => root,
+        };
+        match self.step {
+            Step::Root => Some(at),
+            Step::Child(name) => down(at, Some(name)),
+            Step::Children(names) => names.iter().try_fold(at, |at, name| down(at, Some(name))),
+            Step::Index(_) | Step::Key(_) => down(at, None),
+        }
+    }
+
     fn step<'b>(&'b self, step: Step<'b>) -> Path<'b> {
         Path {
             parent: (!self.is_root()).then_some(self),
@@ -117,6 +143,22 @@ impl fmt::Display for Path<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn goes_down_from_the_root() {
+        let spec = Path::new("spec");
+        let template = spec.children(&["template", "spec"]);
+        let (containers, labels) = (template.child("containers"), spec.child("labels"));
+        let down = |mut at: Vec<String>, name: Option<&str>| {
+            at.push(name.unwrap_or("*").to_owned());
+            (name != Some("labels")).then_some(at)
+        };
+        let walked = containers.index(3).walk(Vec::new(), down);
+        let expected = ["spec", "template", "spec", "containers", "*"];
+        assert_eq!(walked, Some(expected.map(str::to_owned).to_vec()));
+        assert_eq!(labels.key("a").walk(Vec::new(), down), None);
+        assert_eq!(Path::root().walk(Vec::new(), down), Some(Vec::new()));
+    }
 
     #[test]
     fn prints_as_upstream() {

@@ -11,6 +11,7 @@ use pilothouse::server::{Options, check_authorities};
 use telemetry::logs::{self, SERVER};
 
 use super::{read, read_text, value};
+use crate::auth_config;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Authentication and authorization")]
@@ -37,6 +38,12 @@ pub(crate) struct Access {
         default_value = "Node,RBAC"
     )]
     authorization_mode: Vec<String>,
+    /// File that says who decides, in place of --authorization-mode
+    #[arg(long, value_name = "FILE", conflicts_with = "authorization_mode")]
+    authorization_config: Option<PathBuf>,
+    /// File that says who is known; of it, only whether requests without credentials are taken can be used
+    #[arg(long, value_name = "FILE", conflicts_with = "anonymous_auth")]
+    authentication_config: Option<PathBuf>,
     #[command(flatten)]
     proxies: Proxies,
 }
@@ -141,13 +148,21 @@ impl Access {
                 .map_err(|error| anyhow!("--token-auth-file {}: {error}", path.display()))?;
         }
         options.bootstrap_tokens = self.enable_bootstrap_token_auth;
-        options.modes = auth::authorizer::modes(&self.authorization_mode)
-            .map_err(|error| anyhow!("--authorization-mode: {error}"))?;
+        options.modes = match &self.authorization_config {
+            Some(path) => auth_config::authorization(path)?,
+            None => auth::authorizer::modes(&self.authorization_mode)
+                .map_err(|error| anyhow!("--authorization-mode: {error}"))?,
+        };
         ensure!(
             !options.modes.contains(&Mode::Webhook),
             "--authorization-mode: Webhook is not supported yet"
         );
         options.anonymous = self.anonymous_auth;
+        if let Some(path) = &self.authentication_config
+            && let Some(anonymous) = auth_config::authentication(path, &options.issuers)?
+        {
+            options.anonymous = anonymous;
+        }
         if options.anonymous && options.modes.contains(&Mode::AlwaysAllow) {
             // As upstream: everything is for everybody who says who it is, and for nobody else.
             logs::warning(

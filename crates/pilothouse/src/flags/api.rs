@@ -1,12 +1,13 @@
 //! What the API does with objects.
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 use admission::Plugins;
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use controllers::Selection;
-use pilothouse::server::Options;
+use pilothouse::server::{AdmissionConfig, Options};
 
 use super::value;
 
@@ -19,6 +20,9 @@ pub(crate) struct Api {
     /// Admission plugins not to run though they do by default
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
+    /// File with the configuration of admission plugins, for policies from files
+    #[arg(long, value_name = "FILE")]
+    admission_control_config_file: Option<PathBuf>,
     /// Network that Services get their addresses from
     #[arg(long, value_name = "CIDR", default_value = "10.96.0.0/16", value_parser = value::network)]
     pub(crate) service_cluster_ip_range: (Ipv4Addr, u8),
@@ -59,6 +63,10 @@ impl Api {
 
     pub(crate) fn apply(&self, options: &mut Options) -> anyhow::Result<()> {
         options.admission = self.plugins()?;
+        if let Some(file) = &self.admission_control_config_file {
+            let read = AdmissionConfig::read(file);
+            options.admission_config = read.context("failed to read plugin config")?;
+        }
         options.controllers = self.selection()?;
         let settings = &mut options.settings;
         settings.services.network = self.service_cluster_ip_range;

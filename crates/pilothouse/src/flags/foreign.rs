@@ -54,14 +54,11 @@ const LEAVE_OUT: &str = "leave it out";
 #[rustfmt::skip]
 const HINTS: &[(&str, &str)] = &[
     ("admission-control", "use --enable-admission-plugins and --disable-admission-plugins"),
-    ("admission-control-config-file", "plugins run with their defaults"),
     ("aggregator-*", "other API servers cannot be aggregated yet"),
     ("allow-metric-labels*", "leave it out: all of /metrics is shown"),
     ("allow-privileged", "leave it out: Pods may ask for privileged containers, Pod Security decides"),
     ("audit-*", "there is no audit log yet; -v 3 tells of each request"),
-    ("authentication-config", "use --token-auth-file, client certificates or service accounts"),
     ("authentication-token-webhook-*", "tokens are not asked about elsewhere yet"),
-    ("authorization-config", "use --authorization-mode"),
     ("authorization-policy-file", "ABAC is not supported, use RBAC"),
     ("authorization-webhook-*", "authorization by webhook is not supported yet"),
     ("cert-dir", "certificates are in pki/ of --data-dir"),
@@ -118,8 +115,8 @@ mod tests {
     fn the_longest_prefix_explains() {
         assert_eq!(hint("audit-log-path"), hint("audit-policy-file"));
         assert_ne!(
-            hint("admission-control"),
-            hint("admission-control-config-file")
+            hint("runtime-config"),
+            hint("runtime-config-emulation-forward-compatible")
         );
         assert!(
             hint("etcd-count-metric-poll-period").is_some_and(|it| it.contains("--etcd-servers"))

@@ -1,6 +1,6 @@
 //! What the server says of its work: a line per request from level 3 on, and what happens beside requests.
 
-use apiserver::request_log::{Answered, FlowFacts, RequestLog};
+use apiserver::request_log::{AnsweredRequest, FlowFacts, RequestLog};
 use clap::{Args, ValueEnum};
 use telemetry::logs::{self, Field, HTTPLOG, Record, Severity};
 
@@ -56,7 +56,7 @@ fn levels(text: &str) -> Result<String, String> {
     checked.map(|()| text.to_owned())
 }
 
-fn tell(request: &Answered<'_>) {
+fn tell(request: &AnsweredRequest<'_>) {
     let verb = request.verb.to_ascii_uppercase();
     let source = request.source.map(|it| it.to_string());
     let mut fields = vec![

@@ -26,6 +26,7 @@ use telemetry::logs::{self, Field, SERVER};
 use tokio::net::TcpListener;
 
 use super::Options;
+use super::manifests::StaticManifests;
 use crate::kubeconfig::{ADMIN, Kubeconfig, Trust};
 use crate::pki;
 
@@ -101,7 +102,7 @@ pub(super) fn proxies(options: &Options) -> anyhow::Result<Option<FrontProxies>>
 pub(super) fn config(
     options: Options,
     (clients, proxies): (ClientAuthority, Option<FrontProxies>),
-    (indexes, counted): (&Indexes, Arc<admission::Metrics>),
+    (indexes, counted, manifests): (&Indexes, Arc<admission::Metrics>, &StaticManifests),
     address: SocketAddr,
 ) -> anyhow::Result<Config> {
     let key = options
@@ -167,6 +168,8 @@ pub(super) fn config(
             random: apiserver::random::number,
             targets: indexes.targets.clone(),
             metrics: counted,
+            validating_manifests: manifests.validating.clone(),
+            mutating_manifests: manifests.mutating.clone(),
         }),
         documents,
         settings: options.settings,
@@ -276,29 +279,26 @@ fn stale_kubeconfig(error: &anyhow::Error) {
 pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
     // Boxed: it holds all that a write holds, and is needed once.
     let done = Box::pin(controllers::bootstrap::run(client)).await;
-    let api = client.api();
+    let host = client.host();
     let Err(status) = done else {
-        api.set_ready();
+        host.set_ready();
         return Ok(());
     };
-    anyhow::ensure!(
-        api.store().stats().1.refusing.is_some(),
-        "set up the cluster: {status}"
-    );
+    anyhow::ensure!(host.refuses_writes(), "set up the cluster: {status}");
     let why = status.to_string();
     let text = "The cluster is not set up, the server is not ready: the store takes no writes";
     logs::error(&SERVER, text, &[("err", Field::Text(&why))]);
     tokio::spawn({
         let client = client.clone();
         async move {
-            let api = client.api();
+            let host = client.host();
             loop {
                 tokio::select! {
                     () = tokio::time::sleep(BOOTSTRAP_PAUSE) => {}
-                    () = api.stopping() => return,
+                    () = host.stopping() => return,
                 }
                 if Box::pin(controllers::bootstrap::run(&client)).await.is_ok() {
-                    api.set_ready();
+                    host.set_ready();
                     return logs::info(&SERVER, "The cluster is set up, the server is ready", &[]);
                 }
             }

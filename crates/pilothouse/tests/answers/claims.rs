@@ -38,7 +38,7 @@ async fn a_driver_tells_of_its_devices_and_binds_nothing() {
     let mut user = User::new("system:serviceaccount:default:driver", &[]);
     let key = "authentication.kubernetes.io/node-name";
     user.extra.insert(key.to_owned(), vec!["n1".to_owned()]);
-    let driver = Local::new(admin.api().clone(), user, "test");
+    let driver = Local::new(server.api().clone(), user, "test");
     let all = ["get", "update", "patch"];
     grant(&admin, "front", &["resourceclaims/status"], &all).await;
     let claim = json!({

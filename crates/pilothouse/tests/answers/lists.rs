@@ -58,7 +58,7 @@ async fn begin(server: &Server, path: &str, accept: &str) -> Body {
     let request = http::Request::builder().uri(path).header("accept", accept);
     let (parts, ()) = request.body(()).expect("a request").into_parts();
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
-    let api = server.local().api().clone();
+    let api = server.api().clone();
     let body = RequestBody::Bytes(Bytes::new());
     let response = apiserver::pipeline::handle(&api, &caller, parts, body).await;
     assert_eq!(response.status().as_u16(), 200, "{path}");

@@ -44,7 +44,7 @@ async fn to_people_and_to_programs() {
             .header("user-agent", agent);
         let (parts, ()) = request.body(()).expect("a request").into_parts();
         let caller = Caller::Local(User::new("somebody", groups).into());
-        let api = server.local().api().clone();
+        let api = server.api().clone();
         let body = RequestBody::Bytes(Vec::new().into());
         let response = apiserver::pipeline::handle(&api, &caller, parts, body).await;
         assert_eq!(response.status(), code, "{path} {agent}");

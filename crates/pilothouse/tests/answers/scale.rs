@@ -38,7 +38,7 @@ async fn a_scale_is_owned() {
     let (parts, ()) = request.body(()).unwrap().into_parts();
     let caller = Caller::Local(User::new("admin", &["system:masters"]).into());
     let body = RequestBody::Bytes(body.into());
-    let response = apiserver::pipeline::handle(local.api(), &caller, parts, body).await;
+    let response = apiserver::pipeline::handle(server.api(), &caller, parts, body).await;
     assert_eq!(response.status().as_u16(), 409);
     let Ok(body) = response.into_body().collect().await;
     let body = json::parse(&body.to_bytes()).unwrap();

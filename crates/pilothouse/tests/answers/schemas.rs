@@ -46,7 +46,7 @@ async fn redefine(server: &Server, versions: Value) {
     let change = json!({"spec": {"versions": versions}});
     let local = server.local();
     local.merge_patch(DEFINITION, &change).await.unwrap();
-    local.api().wait_until_caught_up().await.unwrap();
+    local.host().wait_until_caught_up().await.unwrap();
 }
 
 #[testkit::requires(test_store)]

@@ -15,7 +15,7 @@ fn kubelet(client: &Client, node: &str) -> Local {
         &format!("system:node:{node}"),
         &["system:nodes", "system:authenticated"],
     );
-    Local::new(client.server.local().api().clone(), user, "kubelet")
+    Local::new(client.server.api().clone(), user, "kubelet")
 }
 
 /// On a node, with a secret, a claim and a token.
@@ -117,7 +117,7 @@ async fn reads_what_its_pods_use() {
     // When the pod is gone, so is what it led to.
     let now = json!({"gracePeriodSeconds": 0});
     admin.delete(&format!("{PODS}/mine"), &now).await.unwrap();
-    admin.api().wait_until_caught_up().await.unwrap();
+    admin.host().wait_until_caught_up().await.unwrap();
     assert!(mine.get(&stage).await.is_err());
 }
 

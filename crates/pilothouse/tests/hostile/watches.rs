@@ -65,7 +65,7 @@ fn resident() -> usize {
 async fn thousands_of_watches_are_each_told_once() {
     let client = Client::start().await;
     let local = client.server.local();
-    let watchers = || local.api().store().stats().0.watchers;
+    let watchers = || client.server.api().store().stats().0.watchers;
     let list = local.get(MAPS).await.unwrap();
     let version = list
         .str_at(&["metadata", "resourceVersion"])

@@ -86,8 +86,9 @@ impl Nodes {
     /// A client that is not an admin.
     pub(super) fn as_user(&self, index: usize, name: &str) -> Local {
         let user = User::new(name, &["system:authenticated"]);
-        let api = self.client(index).api().clone();
-        Local::new(api, user, "test")
+        let server = self.all[index % self.all.len()].server.as_ref();
+        let api = &server.expect("a server that runs").api;
+        Local::new(api.clone(), user, "test")
     }
 
     /// Ends a server as `kill -9` would.

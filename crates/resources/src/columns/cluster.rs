@@ -9,7 +9,7 @@ use super::workload::count;
 use crate::clock::{self, Now};
 use crate::read::{Read, condition, is_true, texts};
 
-pub(super) fn role_binding(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn role_binding(it: &Value, now: Now) -> Vec<Value> {
     let [users, groups, accounts] = ["User", "Group", "ServiceAccount"].map(|kind| {
         let all = it
             .list("subjects")
@@ -31,7 +31,7 @@ pub(super) fn role_binding(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn signing_request(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn signing_request(it: &Value, now: Now) -> Vec<Value> {
     let seconds = it.find("spec.expirationSeconds").and_then(Value::as_i64);
     let duration = seconds.map(|it| clock::human(i128::from(it) * 1_000_000_000));
     let has = |kind| condition(it, kind).is_some();
@@ -57,11 +57,11 @@ pub(super) fn signing_request(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn trust_bundle(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn trust_bundle(it: &Value, _: Now) -> Vec<Value> {
     cells![name(it), or(it.text("spec.signerName"), NONE)]
 }
 
-pub(super) fn pod_certificate_request(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn pod_certificate_request(it: &Value, _: Now) -> Vec<Value> {
     let decided = it
         .list("status.conditions")
         .iter()
@@ -78,7 +78,7 @@ pub(super) fn pod_certificate_request(it: &Value, _: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn validating_policy(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn validating_policy(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         count(it.list("spec.validations")),
@@ -87,7 +87,7 @@ pub(super) fn validating_policy(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn mutating_policy(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn mutating_policy(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         count(it.list("spec.mutations")),
@@ -104,7 +104,7 @@ fn param_kind(it: &Value) -> String {
     )
 }
 
-pub(super) fn policy_binding(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn policy_binding(it: &Value, now: Now) -> Vec<Value> {
     let param = it.find("spec.paramRef");
     let param = param.map_or_else(
         || UNSET.into(),
@@ -140,7 +140,7 @@ fn go_selector(selector: &Value) -> String {
     text
 }
 
-pub(super) fn flow_schema(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn flow_schema(it: &Value, now: Now) -> Vec<Value> {
     let method = it
         .find("spec.distinguisherMethod")
         .map_or(NONE, |it| it.text("type"));
@@ -154,7 +154,7 @@ pub(super) fn flow_schema(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn priority_level(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn priority_level(it: &Value, now: Now) -> Vec<Value> {
     let number = |holder: &str, key: &str| match it.find(holder) {
         Some(holder) => Value::from(holder.int(key)),
         None => NONE.into(),
@@ -171,7 +171,7 @@ pub(super) fn priority_level(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn storage_version(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn storage_version(it: &Value, now: Now) -> Vec<Value> {
     let versions = it.list("status.storageVersions").iter();
     let versions =
         versions.map(|it| format!("{}={}", it.text("apiServerID"), it.text("encodingVersion")));
@@ -183,7 +183,7 @@ pub(super) fn storage_version(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn migration(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn migration(it: &Value, _: Now) -> Vec<Value> {
     let (resource, group) = (
         it.text("spec.resource.resource"),
         it.text("spec.resource.group"),
@@ -201,7 +201,7 @@ pub(super) fn migration(it: &Value, _: Now) -> Vec<Value> {
     cells![name(it), resource, reached.next_back().unwrap_or("Unknown")]
 }
 
-pub(super) fn api_service(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn api_service(it: &Value, now: Now) -> Vec<Value> {
     let service = it.find("spec.service");
     let service = service.map(|it| format!("{}/{}", it.text("namespace"), it.text("name")));
     let available = condition(it, "Available").map_or_else(
@@ -219,7 +219,7 @@ pub(super) fn api_service(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn definition(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn definition(it: &Value, _: Now) -> Vec<Value> {
     let served = it
         .list("spec.versions")
         .iter()

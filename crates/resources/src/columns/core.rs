@@ -10,15 +10,15 @@ use crate::clock::Now;
 use crate::read::{Read, condition};
 
 /// Name and age: kinds with nothing else to show.
-pub(super) fn plain(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn plain(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), now.age(it)]
 }
 
-pub(super) fn namespace(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn namespace(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), it.text("status.phase"), now.age(it)]
 }
 
-pub(super) fn config_map(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn config_map(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         entries(it, "data") + entries(it, "binaryData"),
@@ -26,7 +26,7 @@ pub(super) fn config_map(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn secret(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn secret(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), it.text("type"), entries(it, "data"), now.age(it)]
 }
 
@@ -38,7 +38,7 @@ fn entries(it: &Value, path: &str) -> i64 {
     i64::try_from(entries).unwrap_or(i64::MAX)
 }
 
-pub(super) fn node(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn node(it: &Value, now: Now) -> Vec<Value> {
     let mut status = match condition(it, "Ready") {
         Some(ready) if ready.text("status") == "True" => "Ready",
         Some(_) => "NotReady",
@@ -86,7 +86,7 @@ fn roles(node: &Value) -> String {
     roles.into_iter().collect::<Vec<_>>().join(",")
 }
 
-pub(super) fn event(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn event(it: &Value, now: Now) -> Vec<Value> {
     let first = it.find("firstTimestamp").or_else(|| it.find("eventTime"));
     let mut last = it.find("lastTimestamp").or(first);
     let mut times = it.int("count").max(0);
@@ -120,7 +120,7 @@ pub(super) fn event(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn component_status(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn component_status(it: &Value, _: Now) -> Vec<Value> {
     let healthy = it
         .list("conditions")
         .iter()
@@ -139,7 +139,7 @@ pub(super) fn component_status(it: &Value, _: Now) -> Vec<Value> {
 }
 
 /// Requests and limits each in a column of their own.
-pub(super) fn resource_quota(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn resource_quota(it: &Value, now: Now) -> Vec<Value> {
     let hard = it.find("status.hard").and_then(Value::as_object);
     let mut hard: Vec<_> = hard.into_iter().flat_map(Object::iter).collect();
     hard.sort_by_key(|(key, _)| key.as_str());
@@ -162,11 +162,11 @@ pub(super) fn resource_quota(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn lease(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn lease(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), it.text("spec.holderIdentity"), now.age(it)]
 }
 
-pub(super) fn lease_candidate(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn lease_candidate(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.text("spec.leaseName"),
@@ -176,14 +176,14 @@ pub(super) fn lease_candidate(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn runtime_class(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn runtime_class(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), it.text("handler"), now.age(it)]
 }
 
-pub(super) fn status(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn status(it: &Value, _: Now) -> Vec<Value> {
     cells![it.text("status"), it.text("reason"), it.text("message")]
 }
 
-pub(super) fn webhooks(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn webhooks(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), count(it.list("webhooks")), now.age(it)]
 }

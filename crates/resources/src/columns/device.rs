@@ -7,7 +7,7 @@ use super::workload::count;
 use crate::clock::{self, Now};
 use crate::read::{Read, condition, is_true};
 
-pub(super) fn resource_claim(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn resource_claim(it: &Value, now: Now) -> Vec<Value> {
     let allocated = it.has("status.allocation");
     let reserved = allocated && !it.list("status.reservedFor").is_empty();
     let states = [
@@ -24,7 +24,7 @@ pub(super) fn resource_claim(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), states.join(","), now.age(it)]
 }
 
-pub(super) fn resource_slice(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn resource_slice(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.text("spec.nodeName"),
@@ -34,7 +34,7 @@ pub(super) fn resource_slice(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn taint_rule(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn taint_rule(it: &Value, now: Now) -> Vec<Value> {
     let added = it
         .find("spec.taint.timeAdded")
         .map(|it| now.since(Some(it)));
@@ -48,7 +48,7 @@ pub(super) fn taint_rule(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn pool_status_request(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn pool_status_request(it: &Value, now: Now) -> Vec<Value> {
     let decided = it
         .list("status.conditions")
         .iter()
@@ -88,7 +88,7 @@ pub(super) fn pool_status_request(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn eviction_request(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn eviction_request(it: &Value, now: Now) -> Vec<Value> {
     let [target, kind] = target(it);
     cells![
         name(it),
@@ -120,7 +120,7 @@ fn progress(it: &Value) -> String {
     if seen { "Progressing" } else { "Pending" }.into()
 }
 
-pub(super) fn eviction(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn eviction(it: &Value, now: Now) -> Vec<Value> {
     let responders = it.list("status.targetResponders");
     let over = |it: &Value| matches!(it.text("state"), "Canceled" | "Interrupted" | "Completed");
     let begun = responders

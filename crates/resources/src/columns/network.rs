@@ -8,7 +8,7 @@ use super::cell::{NONE, UNSET, cells, join, labels, name, or, selector_text, som
 use crate::clock::Now;
 use crate::read::{Read, annotation, texts};
 
-pub(super) fn service(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn service(it: &Value, now: Now) -> Vec<Value> {
     let ports = it.list("spec.ports").iter().map(|port| {
         let (number, protocol) = (port.int("port"), port.text("protocol"));
         match port.int("nodePort") {
@@ -54,7 +54,7 @@ fn balancer_addresses(it: &Value) -> BTreeSet<String> {
     all.filter(|it| !it.is_empty()).collect()
 }
 
-pub(super) fn endpoints(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn endpoints(it: &Value, now: Now) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in it.list("subsets") {
         let addresses = subset.list("addresses").iter().map(|it| it.text("ip"));
@@ -81,7 +81,7 @@ pub(super) fn endpoints(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), text, now.age(it)]
 }
 
-pub(super) fn endpoint_slice(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn endpoint_slice(it: &Value, now: Now) -> Vec<Value> {
     let port = |it: &Value| match it.find("port") {
         Some(port) => port.to_string(),
         None => text_or(it, "name", "*").to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn endpoint_slice(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn ingress(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn ingress(it: &Value, now: Now) -> Vec<Value> {
     let tls = !it.list("spec.tls").is_empty();
     cells![
         name(it),
@@ -133,7 +133,7 @@ fn hosts(rules: &[Value]) -> String {
     }
 }
 
-pub(super) fn ingress_class(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn ingress_class(it: &Value, now: Now) -> Vec<Value> {
     let default = annotation(it, "ingressclass.kubernetes.io/is-default-class") == Some("true");
     let parameters = it.find("spec.parameters").map_or_else(
         || NONE.into(),
@@ -150,7 +150,7 @@ pub(super) fn ingress_class(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn network_policy(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn network_policy(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         selector_text(it.find("spec.podSelector")),
@@ -158,12 +158,12 @@ pub(super) fn network_policy(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn service_cidr(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn service_cidr(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), join(texts(it, "spec.cidrs"), ","), now.age(it)]
 }
 
 /// One cell more than there are columns, as upstream has it; clients ignore it.
-pub(super) fn ip_address(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn ip_address(it: &Value, now: Now) -> Vec<Value> {
     let parent = it.find("spec.parentRef").map_or_else(
         || NONE.into(),
         |parent| {

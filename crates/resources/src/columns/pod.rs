@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use json::Value;
+use json::{Value, json};
 
 use super::cell::{NONE, cells, containers, deleted, labels, name, or};
 use crate::clock::{self, Now};
 use crate::read::{Read, is_true};
 
-pub(super) fn pod(pod: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn pod(pod: &Value, now: Now) -> Vec<Value> {
     let summary = Summary::of(pod);
     let mut restarts = summary.restarts.count.to_string();
     if summary.restarts.count != 0
@@ -34,7 +34,7 @@ pub(super) fn pod(pod: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn template(it: &Value, _: Now) -> Vec<Value> {
+pub(crate) fn template(it: &Value, _: Now) -> Vec<Value> {
     let [names, images] = containers(it, "template.spec.containers");
     cells![
         name(it),
@@ -189,4 +189,14 @@ fn readiness_gates(pod: &Value) -> String {
         .filter(|it| is_true(pod, it.text("conditionType")))
         .count();
     format!("{open}/{}", gates.len())
+}
+
+/// A pod that is done.
+pub(crate) fn conditions(pod: &Value) -> Vec<Value> {
+    let (reason, message) = match pod.text("status.phase") {
+        "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+        "Failed" => ("Failed", "The pod failed."),
+        _ => return Vec::new(),
+    };
+    vec![json!({"type": "Completed", "status": "True", "reason": reason, "message": message})]
 }

@@ -6,7 +6,7 @@ use super::cell::{NONE, UNKNOWN, UNSET, cells, name, quantity, quantity_pointer,
 use crate::clock::Now;
 use crate::read::Read;
 
-pub(super) fn autoscaler(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn autoscaler(it: &Value, now: Now) -> Vec<Value> {
     let least = it
         .find("spec.minReplicas")
         .map_or_else(|| UNSET.into(), Value::to_string);

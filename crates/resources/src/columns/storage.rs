@@ -7,7 +7,7 @@ use super::workload::count;
 use crate::clock::{self, Now};
 use crate::read::{Read, annotation, texts};
 
-pub(super) fn volume(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn volume(it: &Value, now: Now) -> Vec<Value> {
     let claim = it.find("spec.claimRef");
     let claim = claim.map(|it| format!("{}/{}", it.text("namespace"), it.text("name")));
     cells![
@@ -25,7 +25,7 @@ pub(super) fn volume(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn claim(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn claim(it: &Value, now: Now) -> Vec<Value> {
     let bound = !it.text("spec.volumeName").is_empty();
     let (capacity, modes) = if bound {
         (
@@ -74,7 +74,7 @@ fn access_modes(it: &Value, path: &str) -> String {
     join(short.map(|(_, short)| *short), ",")
 }
 
-pub(super) fn storage_class(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn storage_class(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.text("provisioner"),
@@ -85,8 +85,15 @@ pub(super) fn storage_class(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
+/// Names the default class of a list as such.
+pub(crate) fn mark_default(classes: &[Value], rows: &mut [Vec<Value>]) {
+    if let Some(at) = effective_default(classes) {
+        rows[at][0] = format!("{} (default)", classes[at].text("metadata.name")).into();
+    }
+}
+
 /// Of all that are marked as default the newest counts, then the first by name.
-pub(super) fn effective_default(classes: &[Value]) -> Option<usize> {
+fn effective_default(classes: &[Value]) -> Option<usize> {
     let marked = |it: &Value| {
         [
             "storageclass.kubernetes.io/is-default-class",
@@ -103,11 +110,11 @@ pub(super) fn effective_default(classes: &[Value]) -> Option<usize> {
     all.min_by_key(|(_, it)| rank(it)).map(|(at, _)| at)
 }
 
-pub(super) fn attributes_class(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn attributes_class(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), it.text("driverName"), now.age(it)]
 }
 
-pub(super) fn attachment(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn attachment(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.text("spec.attacher"),
@@ -118,11 +125,11 @@ pub(super) fn attachment(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn csi_node(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn csi_node(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), count(it.list("spec.drivers")), now.age(it)]
 }
 
-pub(super) fn csi_driver(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn csi_driver(it: &Value, now: Now) -> Vec<Value> {
     let attach = it.find("spec.attachRequired").and_then(Value::as_bool);
     let tokens = it.find("spec.tokenRequests").and_then(Value::as_array);
     let tokens = tokens.map(|all| join(all.iter().map(|it| it.text("audience")), ","));

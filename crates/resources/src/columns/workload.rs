@@ -10,7 +10,7 @@ use crate::read::{Read, is_true};
 
 const CONTAINERS: &str = "spec.template.spec.containers";
 
-pub(super) fn deployment(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn deployment(it: &Value, now: Now) -> Vec<Value> {
     let [names, images] = containers(it, CONTAINERS);
     cells![
         name(it),
@@ -24,7 +24,7 @@ pub(super) fn deployment(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn stateful_set(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn stateful_set(it: &Value, now: Now) -> Vec<Value> {
     let [names, images] = containers(it, CONTAINERS);
     cells![name(it), ready(it), now.age(it), names, images]
 }
@@ -37,11 +37,11 @@ fn ready(it: &Value) -> String {
     )
 }
 
-pub(super) fn replica_set(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn replica_set(it: &Value, now: Now) -> Vec<Value> {
     replicas(it, now, selector_text(it.find("spec.selector")))
 }
 
-pub(super) fn replication_controller(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn replication_controller(it: &Value, now: Now) -> Vec<Value> {
     replicas(it, now, labels(it, "spec.selector"))
 }
 
@@ -59,7 +59,7 @@ fn replicas(it: &Value, now: Now, selector: String) -> Vec<Value> {
     ]
 }
 
-pub(super) fn daemon_set(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn daemon_set(it: &Value, now: Now) -> Vec<Value> {
     let [names, images] = containers(it, CONTAINERS);
     cells![
         name(it),
@@ -76,7 +76,7 @@ pub(super) fn daemon_set(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn job(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn job(it: &Value, now: Now) -> Vec<Value> {
     let succeeded = it.int("status.succeeded");
     let completions = match (it.find("spec.completions"), it.int("spec.parallelism")) {
         (Some(wanted), _) => format!("{succeeded}/{wanted}"),
@@ -119,7 +119,7 @@ fn job_status(it: &Value) -> &'static str {
     going.unwrap_or("Running")
 }
 
-pub(super) fn cron_job(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn cron_job(it: &Value, now: Now) -> Vec<Value> {
     let last = it.find("status.lastScheduleTime");
     let suspend = match it.find("spec.suspend").and_then(Value::as_bool) {
         Some(true) => "True",
@@ -143,7 +143,7 @@ pub(super) fn cron_job(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn controller_revision(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn controller_revision(it: &Value, now: Now) -> Vec<Value> {
     let owner = it
         .list("metadata.ownerReferences")
         .iter()
@@ -163,7 +163,7 @@ pub(super) fn controller_revision(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), controller, it.int("revision"), now.age(it)]
 }
 
-pub(super) fn disruption_budget(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn disruption_budget(it: &Value, now: Now) -> Vec<Value> {
     let limit = |path| it.find(path).map_or_else(|| "N/A".into(), int_or_text);
     cells![
         name(it),
@@ -174,7 +174,7 @@ pub(super) fn disruption_budget(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn pod_group(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn pod_group(it: &Value, now: Now) -> Vec<Value> {
     let status = match crate::read::condition(it, "DisruptionTarget") {
         Some(target) => target.text("reason"),
         None if is_true(it, "PodGroupInitiallyScheduled") => "Scheduled",
@@ -192,7 +192,7 @@ pub(super) fn pod_group(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn composite_pod_group(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn composite_pod_group(it: &Value, now: Now) -> Vec<Value> {
     cells![name(it), scheduling_policy(it), workload(it), now.age(it)]
 }
 
@@ -211,7 +211,7 @@ fn workload(it: &Value) -> &str {
     }
 }
 
-pub(super) fn scale(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn scale(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.int("spec.replicas"),
@@ -220,11 +220,11 @@ pub(super) fn scale(it: &Value, now: Now) -> Vec<Value> {
     ]
 }
 
-pub(super) fn count<T>(items: &[T]) -> i64 {
+pub(crate) fn count<T>(items: &[T]) -> i64 {
     i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
-pub(super) fn priority_class(it: &Value, now: Now) -> Vec<Value> {
+pub(crate) fn priority_class(it: &Value, now: Now) -> Vec<Value> {
     cells![
         name(it),
         it.int("value"),

@@ -3,41 +3,37 @@
 use super::rule::Lit::{Empty, Int, Str};
 use super::rule::Rule::{self, All, Each, If, In, Unset};
 
-pub(super) fn rules(version: &str, kind: &str) -> Option<&'static [Rule]> {
-    Some(match kind {
-        "ValidatingWebhookConfiguration" => &[In("metadata", &[]), Each("webhooks", WEBHOOK)],
-        "MutatingWebhookConfiguration" => &[
-            In("metadata", &[]),
-            Each(
-                "webhooks",
-                &[All(WEBHOOK), Unset("reinvocationPolicy", Str("Never"))],
-            ),
+pub(crate) const VALIDATING_WEBHOOK_CONFIGURATION: &[Rule] =
+    &[In("metadata", &[]), Each("webhooks", WEBHOOK)];
+
+pub(crate) const MUTATING_WEBHOOK_CONFIGURATION: &[Rule] = &[
+    In("metadata", &[]),
+    Each(
+        "webhooks",
+        &[All(WEBHOOK), Unset("reinvocationPolicy", Str("Never"))],
+    ),
+];
+
+pub(crate) const VALIDATING_ADMISSION_POLICY: &[Rule] =
+    &[In("metadata", &[]), In("spec", POLICY), In("status", &[])];
+
+pub(crate) const MUTATING_ADMISSION_POLICY: &[Rule] = &[In("metadata", &[]), In("spec", POLICY)];
+
+pub(crate) const ADMISSION_POLICY_BINDING_V1ALPHA1: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[
+            If("paramRef", &[Unset("parameterNotFoundAction", Str("Deny"))]),
+            If("matchResources", MATCH_RESOURCES),
         ],
-        "ValidatingAdmissionPolicy" => {
-            &[In("metadata", &[]), In("spec", POLICY), In("status", &[])]
-        }
-        "MutatingAdmissionPolicy" => &[In("metadata", &[]), In("spec", POLICY)],
-        "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding"
-            if version == "v1alpha1" =>
-        {
-            &[
-                In("metadata", &[]),
-                In(
-                    "spec",
-                    &[
-                        If("paramRef", &[Unset("parameterNotFoundAction", Str("Deny"))]),
-                        If("matchResources", MATCH_RESOURCES),
-                    ],
-                ),
-            ]
-        }
-        "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding" => &[
-            In("metadata", &[]),
-            In("spec", &[If("matchResources", MATCH_RESOURCES)]),
-        ],
-        _ => return None,
-    })
-}
+    ),
+];
+
+pub(crate) const ADMISSION_POLICY_BINDING: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[If("matchResources", MATCH_RESOURCES)]),
+];
 
 const POLICY: &[Rule] = &[
     Unset("failurePolicy", Str("Fail")),

@@ -7,153 +7,142 @@ use super::rule::Lit::{Bool, Int, Null, Str, Strs};
 use super::rule::Rule::{self, Amount, Do, Each, If, In, Unset, Zero};
 use super::rule::{is_zero, made, zero};
 
-#[expect(clippy::too_many_lines, reason = "a table: one arm per kind")]
-pub(super) fn rules(group: &str, version: &str, kind: &str) -> Option<&'static [Rule]> {
-    Some(match (group, kind) {
-        ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[Unset("minReplicas", Int(1)), In("scaleTargetRef", &[])],
-            ),
-            In(
-                "status",
-                &[
-                    Zero("currentReplicas", Int(0)),
-                    Zero("desiredReplicas", Int(0)),
-                ],
-            ),
+pub(crate) const HORIZONTAL_POD_AUTOSCALER_V1: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[Unset("minReplicas", Int(1)), In("scaleTargetRef", &[])],
+    ),
+    In(
+        "status",
+        &[
+            Zero("currentReplicas", Int(0)),
+            Zero("desiredReplicas", Int(0)),
         ],
-        ("autoscaling", "HorizontalPodAutoscaler") => AUTOSCALER,
-        ("discovery.k8s.io", "EndpointSlice") => &[
-            In("metadata", &[]),
-            Each("endpoints", &[In("conditions", &[])]),
-            Each(
-                "ports",
-                &[Unset("name", Str("")), Unset("protocol", Str("TCP"))],
-            ),
+    ),
+];
+
+pub(crate) const ENDPOINT_SLICE: &[Rule] = &[
+    In("metadata", &[]),
+    Each("endpoints", &[In("conditions", &[])]),
+    Each(
+        "ports",
+        &[Unset("name", Str("")), Unset("protocol", Str("TCP"))],
+    ),
+];
+
+pub(crate) const INGRESS: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[]),
+    In("status", &[In("loadBalancer", &[])]),
+];
+
+pub(crate) const INGRESS_CLASS: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[If("parameters", &[Unset("scope", Str("Cluster"))])],
+    ),
+];
+
+pub(crate) const STORAGE_CLASS: &[Rule] = &[
+    In("metadata", &[]),
+    Unset("reclaimPolicy", Str("Delete")),
+    Unset("volumeBindingMode", Str("Immediate")),
+];
+
+pub(crate) const CSI_STORAGE_CAPACITY: &[Rule] = &[
+    In("metadata", &[]),
+    Amount("capacity"),
+    Amount("maximumVolumeSize"),
+];
+
+pub(crate) const VOLUME_ATTACHMENT: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[In("source", &[If("inlineVolumeSpec", INLINE_VOLUME_SPEC)])],
+    ),
+    In("status", &[Zero("attached", Bool(false))]),
+];
+
+pub(crate) const ROLE_BINDING: &[Rule] = &[
+    In("metadata", &[]),
+    Each("subjects", &[Do(subject)]),
+    In("roleRef", &[Zero("apiGroup", Str(RBAC))]),
+];
+
+pub(crate) const PRIORITY_CLASS: &[Rule] = &[
+    In("metadata", &[]),
+    Unset("preemptionPolicy", Str("PreemptLowerPriority")),
+];
+
+pub(crate) const POD_GROUP: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[In("schedulingPolicy", &[]), Do(disruption_mode)]),
+    In("status", &[]),
+];
+
+pub(crate) const POD_DISRUPTION_BUDGET: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[]),
+    In(
+        "status",
+        &[
+            Zero("disruptionsAllowed", Int(0)),
+            Zero("currentHealthy", Int(0)),
+            Zero("desiredHealthy", Int(0)),
+            Zero("expectedPods", Int(0)),
         ],
-        ("networking.k8s.io", "NetworkPolicy") => NETWORK_POLICY,
-        ("networking.k8s.io", "Ingress") => &[
-            In("metadata", &[]),
-            In("spec", &[]),
-            In("status", &[In("loadBalancer", &[])]),
+    ),
+];
+
+pub(crate) const POD_CERTIFICATE_REQUEST: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[Unset("maxExpirationSeconds", Int(86400))]),
+    In("status", &[]),
+];
+
+pub(crate) const EVENT: &[Rule] = &[
+    In("metadata", &[]),
+    In("regarding", &[]),
+    In("deprecatedSource", &[]),
+];
+
+pub(crate) const SELF_SUBJECT_REVIEW: &[Rule] = &[In("metadata", &[]), In("status", &[])];
+
+pub(crate) const METADATA_SPEC_STATUS: &[Rule] =
+    &[In("metadata", &[]), In("spec", &[]), In("status", &[])];
+
+pub(crate) const TOKEN_REQUEST: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[Unset("expirationSeconds", Int(3600))]),
+    In("status", &[]),
+];
+
+pub(crate) const FLOW_SCHEMA: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[
+            Zero("matchingPrecedence", Int(1000)),
+            In("priorityLevelConfiguration", &[]),
         ],
-        ("networking.k8s.io", "IngressClass") => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[If("parameters", &[Unset("scope", Str("Cluster"))])],
-            ),
-        ],
-        ("storage.k8s.io", "StorageClass") => &[
-            In("metadata", &[]),
-            Unset("reclaimPolicy", Str("Delete")),
-            Unset("volumeBindingMode", Str("Immediate")),
-        ],
-        ("storage.k8s.io", "CSIDriver") => CSI_DRIVER,
-        ("storage.k8s.io", "CSIStorageCapacity") => &[
-            In("metadata", &[]),
-            Amount("capacity"),
-            Amount("maximumVolumeSize"),
-        ],
-        ("storage.k8s.io", "VolumeAttachment") => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[In("source", &[If("inlineVolumeSpec", INLINE_VOLUME_SPEC)])],
-            ),
-            In("status", &[Zero("attached", Bool(false))]),
-        ],
-        ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => &[
-            In("metadata", &[]),
-            Each("subjects", &[Do(subject)]),
-            In("roleRef", &[Zero("apiGroup", Str(RBAC))]),
-        ],
-        ("scheduling.k8s.io", "PriorityClass") => &[
-            In("metadata", &[]),
-            Unset("preemptionPolicy", Str("PreemptLowerPriority")),
-        ],
-        ("scheduling.k8s.io", "PodGroup" | "CompositePodGroup") => &[
-            In("metadata", &[]),
-            In("spec", &[In("schedulingPolicy", &[]), Do(disruption_mode)]),
-            In("status", &[]),
-        ],
-        ("policy", "PodDisruptionBudget") => &[
-            In("metadata", &[]),
-            In("spec", &[]),
-            In(
-                "status",
-                &[
-                    Zero("disruptionsAllowed", Int(0)),
-                    Zero("currentHealthy", Int(0)),
-                    Zero("desiredHealthy", Int(0)),
-                    Zero("expectedPods", Int(0)),
-                ],
-            ),
-        ],
-        ("certificates.k8s.io", "PodCertificateRequest") => &[
-            In("metadata", &[]),
-            In("spec", &[Unset("maxExpirationSeconds", Int(86400))]),
-            In("status", &[]),
-        ],
-        ("events.k8s.io", "Event") => &[
-            In("metadata", &[]),
-            In("regarding", &[]),
-            In("deprecatedSource", &[]),
-        ],
-        ("authentication.k8s.io", "SelfSubjectReview") => &[In("metadata", &[]), In("status", &[])],
-        ("authentication.k8s.io", "TokenReview")
-        | (
-            "authorization.k8s.io",
-            "SubjectAccessReview"
-            | "SelfSubjectAccessReview"
-            | "SelfSubjectRulesReview"
-            | "LocalSubjectAccessReview",
-        )
-        | ("autoscaling", "Scale")
-        | ("internal.apiserver.k8s.io", "StorageVersion")
-        | ("lifecycle.k8s.io", "Eviction" | "EvictionRequest")
-        | ("networking.k8s.io", "ServiceCIDR")
-        | ("storage.k8s.io", "CSINode")
-        | ("storagemigration.k8s.io", "StorageVersionMigration")
-        | ("certificates.k8s.io", "CertificateSigningRequest") => {
-            &[In("metadata", &[]), In("spec", &[]), In("status", &[])]
-        }
-        ("authentication.k8s.io", "TokenRequest") => &[
-            In("metadata", &[]),
-            In("spec", &[Unset("expirationSeconds", Int(3600))]),
-            In("status", &[]),
-        ],
-        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[
-                    Zero("matchingPrecedence", Int(1000)),
-                    In("priorityLevelConfiguration", &[]),
-                ],
-            ),
-            In("status", &[]),
-        ],
-        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => PRIORITY_LEVEL,
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => DEFINITION,
-        ("apiregistration.k8s.io", "APIService") => &[
-            In("metadata", &[]),
-            In("spec", &[If("service", &[Unset("port", Int(443))])]),
-            In("status", &[]),
-        ],
-        ("coordination.k8s.io", "Lease" | "LeaseCandidate")
-        | ("certificates.k8s.io", "ClusterTrustBundle")
-        | ("networking.k8s.io", "IPAddress")
-        | ("scheduling.k8s.io", "Workload") => &[In("metadata", &[]), In("spec", &[])],
-        _ => return None,
-    })
-}
+    ),
+    In("status", &[]),
+];
+
+pub(crate) const API_SERVICE: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[If("service", &[Unset("port", Int(443))])]),
+    In("status", &[]),
+];
+
+pub(crate) const METADATA_SPEC: &[Rule] = &[In("metadata", &[]), In("spec", &[])];
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-const AUTOSCALER: &[Rule] = &[
+pub(crate) const AUTOSCALER: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -173,7 +162,7 @@ const AUTOSCALER: &[Rule] = &[
     ),
 ];
 
-const NETWORK_POLICY: &[Rule] = &[
+pub(crate) const NETWORK_POLICY: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -188,7 +177,7 @@ const NETWORK_POLICY: &[Rule] = &[
 
 const POLICY_PORTS: &[Rule] = &[Each("ports", &[Unset("protocol", Str("TCP"))])];
 
-const CSI_DRIVER: &[Rule] = &[
+pub(crate) const CSI_DRIVER: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -205,7 +194,7 @@ const CSI_DRIVER: &[Rule] = &[
     ),
 ];
 
-const PRIORITY_LEVEL: &[Rule] = &[
+pub(crate) const PRIORITY_LEVEL: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -240,7 +229,7 @@ const PRIORITY_LEVEL: &[Rule] = &[
     In("status", &[]),
 ];
 
-const DEFINITION: &[Rule] = &[
+pub(crate) const DEFINITION: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",

@@ -2,53 +2,50 @@
 
 use json::{Object, Value, json};
 
-use super::pod::{CLAIM_SPEC, POD, TEMPLATE, VOLUME_SOURCES};
+use super::pod::{CLAIM_SPEC, TEMPLATE, VOLUME_SOURCES};
 use super::rule::Lit::{Bool, Int, Str};
 use super::rule::Rule::{self, All, Amounts, Do, Each, If, In, Unset, Zero};
 use super::rule::{each, fill, is_zero, made, unset, zero};
 
-pub(super) fn rules(kind: &str) -> Option<&'static [Rule]> {
-    Some(match kind {
-        "Pod" => POD,
-        "PodTemplate" => &[In("metadata", &[]), In("template", TEMPLATE)],
-        "ReplicationController" => REPLICATION_CONTROLLER,
-        "Service" => &[In("metadata", &[]), Do(service)],
-        "Endpoints" => &[
-            In("metadata", &[]),
-            Each("subsets", &[Each("ports", &[Zero("protocol", Str("TCP"))])]),
-        ],
-        "Namespace" => &[
-            In("metadata", &[Do(name_label)]),
-            In("spec", &[]),
-            In("status", &[Zero("phase", Str("Active"))]),
-        ],
-        "Node" => NODE,
-        "Secret" => &[
-            In("metadata", &[]),
-            Do(crate::prepare::secret_strings),
-            Zero("type", Str("Opaque")),
-        ],
-        "PersistentVolume" => PERSISTENT_VOLUME,
-        "PersistentVolumeClaim" => CLAIM,
-        "LimitRange" => &[
-            In("metadata", &[]),
-            In("spec", &[Each("limits", LIMIT_RANGE_ITEM)]),
-        ],
-        "ResourceQuota" => &[
-            In("metadata", &[]),
-            In("spec", &[Amounts("hard")]),
-            In("status", &[Amounts("hard"), Amounts("used")]),
-        ],
-        "Event" => &[
-            In("metadata", &[]),
-            In("involvedObject", &[]),
-            In("source", &[]),
-        ],
-        _ => return None,
-    })
-}
+pub(crate) const POD_TEMPLATE: &[Rule] = &[In("metadata", &[]), In("template", TEMPLATE)];
 
-const REPLICATION_CONTROLLER: &[Rule] = &[
+pub(crate) const SERVICE: &[Rule] = &[In("metadata", &[]), Do(service)];
+
+pub(crate) const ENDPOINTS: &[Rule] = &[
+    In("metadata", &[]),
+    Each("subsets", &[Each("ports", &[Zero("protocol", Str("TCP"))])]),
+];
+
+pub(crate) const NAMESPACE: &[Rule] = &[
+    In("metadata", &[Do(name_label)]),
+    In("spec", &[]),
+    In("status", &[Zero("phase", Str("Active"))]),
+];
+
+pub(crate) const SECRET: &[Rule] = &[
+    In("metadata", &[]),
+    Do(crate::prepare::secret_strings),
+    Zero("type", Str("Opaque")),
+];
+
+pub(crate) const LIMIT_RANGE: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[Each("limits", LIMIT_RANGE_ITEM)]),
+];
+
+pub(crate) const RESOURCE_QUOTA: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[Amounts("hard")]),
+    In("status", &[Amounts("hard"), Amounts("used")]),
+];
+
+pub(crate) const EVENT: &[Rule] = &[
+    In("metadata", &[]),
+    In("involvedObject", &[]),
+    In("source", &[]),
+];
+
+pub(crate) const REPLICATION_CONTROLLER: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -58,7 +55,7 @@ const REPLICATION_CONTROLLER: &[Rule] = &[
     In("status", &[Zero("replicas", Int(0))]),
 ];
 
-const NODE: &[Rule] = &[
+pub(crate) const NODE: &[Rule] = &[
     In("metadata", &[]),
     In("spec", &[Do(pod_cidrs)]),
     In(
@@ -107,7 +104,7 @@ const NODE_INFO: &[Rule] = &[
     Zero("architecture", Str("")),
 ];
 
-const PERSISTENT_VOLUME: &[Rule] = &[
+pub(crate) const PERSISTENT_VOLUME: &[Rule] = &[
     In("metadata", &[]),
     In("spec", PERSISTENT_VOLUME_SPEC),
     In("status", &[Zero("phase", Str("Pending"))]),
@@ -120,9 +117,9 @@ const PERSISTENT_VOLUME_SPEC: &[Rule] = &[
 ];
 
 /// A persistent volume's spec inside a `VolumeAttachment`.
-pub(super) const INLINE_VOLUME_SPEC: &[Rule] = &[Amounts("capacity"), All(VOLUME_SOURCES)];
+pub(crate) const INLINE_VOLUME_SPEC: &[Rule] = &[Amounts("capacity"), All(VOLUME_SOURCES)];
 
-pub(super) const CLAIM: &[Rule] = &[
+pub(crate) const CLAIM: &[Rule] = &[
     In("metadata", &[]),
     In("spec", CLAIM_SPEC),
     In(

@@ -6,49 +6,49 @@ use super::rule::Lit::{Int, Str};
 use super::rule::Rule::{self, All, Do, Each, If, In, Unset, Zero};
 use super::rule::{each, is_zero, zero};
 
-pub(super) fn rules(version: &str, kind: &str) -> Option<&'static [Rule]> {
-    let nested = version == "v1beta1";
-    Some(match kind {
-        "ResourceClaim" if nested => &[
+pub(crate) const RESOURCE_CLAIM_V1BETA1: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[In("devices", BETA1_REQUESTS)]),
+    In("status", CLAIM_STATUS),
+];
+
+pub(crate) const RESOURCE_CLAIM: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[In("devices", REQUESTS)]),
+    In("status", CLAIM_STATUS),
+];
+
+pub(crate) const RESOURCE_CLAIM_TEMPLATE_V1BETA1: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[
             In("metadata", &[]),
             In("spec", &[In("devices", BETA1_REQUESTS)]),
-            In("status", CLAIM_STATUS),
         ],
-        "ResourceClaim" => &[
-            In("metadata", &[]),
-            In("spec", &[In("devices", REQUESTS)]),
-            In("status", CLAIM_STATUS),
-        ],
-        "ResourceClaimTemplate" if nested => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[
-                    In("metadata", &[]),
-                    In("spec", &[In("devices", BETA1_REQUESTS)]),
-                ],
-            ),
-        ],
-        "ResourceClaimTemplate" => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[In("metadata", &[]), In("spec", &[In("devices", REQUESTS)])],
-            ),
-        ],
-        "ResourcePoolStatusRequest" => {
-            &[In("metadata", &[]), In("spec", &[Unset("limit", Int(100))])]
-        }
-        "ResourceSlice" => &[In("metadata", &[]), In("spec", &[In("pool", &[])])],
-        "DeviceClass" => &[In("metadata", &[]), In("spec", &[])],
-        "DeviceTaintRule" => &[
-            In("metadata", &[]),
-            In("spec", &[In("taint", &[])]),
-            In("status", &[]),
-        ],
-        _ => return None,
-    })
-}
+    ),
+];
+
+pub(crate) const RESOURCE_CLAIM_TEMPLATE: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[In("metadata", &[]), In("spec", &[In("devices", REQUESTS)])],
+    ),
+];
+
+pub(crate) const RESOURCE_POOL_STATUS_REQUEST: &[Rule] =
+    &[In("metadata", &[]), In("spec", &[Unset("limit", Int(100))])];
+
+pub(crate) const RESOURCE_SLICE: &[Rule] = &[In("metadata", &[]), In("spec", &[In("pool", &[])])];
+
+pub(crate) const DEVICE_CLASS: &[Rule] = &[In("metadata", &[]), In("spec", &[])];
+
+pub(crate) const DEVICE_TAINT_RULE: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[In("taint", &[])]),
+    In("status", &[]),
+];
 
 /// A taint says when it was added. Apart from the other defaults because it needs the time, as RFC 3339 in seconds.
 pub fn stamp(group: &str, kind: &str, object: &mut Value, now: &str) {

@@ -7,7 +7,7 @@ use super::rule::Lit::{Bool, Empty, Int, Str};
 use super::rule::Rule::{self, All, Amount, Amounts, Do, Each, If, In, Unset, Zero};
 use super::rule::{each, fill, is_zero, made};
 
-pub(super) const POD: &[Rule] = &[
+pub(crate) const POD: &[Rule] = &[
     In("metadata", &[]),
     In("spec", &[Do(pod_only), All(POD_SPEC)]),
     In(
@@ -23,7 +23,7 @@ pub(super) const POD: &[Rule] = &[
     ),
 ];
 
-pub(super) const TEMPLATE: &[Rule] = &[In("metadata", &[]), In("spec", POD_SPEC)];
+pub(crate) const TEMPLATE: &[Rule] = &[In("metadata", &[]), In("spec", POD_SPEC)];
 
 const POD_SPEC: &[Rule] = &[
     Do(service_account),
@@ -40,7 +40,7 @@ const POD_SPEC: &[Rule] = &[
     If("resources", RESOURCES),
 ];
 
-pub(super) const RESOURCES: &[Rule] = &[Amounts("limits"), Amounts("requests")];
+pub(crate) const RESOURCES: &[Rule] = &[Amounts("limits"), Amounts("requests")];
 
 const CONTAINER: &[Rule] = &[
     Do(pull_policy),
@@ -136,7 +136,7 @@ const VOLUME: &[Rule] = &[
 ];
 
 /// What a volume of a pod and a persistent volume have in common.
-pub(super) const VOLUME_SOURCES: &[Rule] = &[
+pub(crate) const VOLUME_SOURCES: &[Rule] = &[
     If("hostPath", &[Unset("type", Str(""))]),
     If("iscsi", &[Zero("iscsiInterface", Str("default"))]),
     If(
@@ -165,7 +165,7 @@ pub(super) const VOLUME_SOURCES: &[Rule] = &[
     ),
 ];
 
-pub(super) const CLAIM_SPEC: &[Rule] = &[
+pub(crate) const CLAIM_SPEC: &[Rule] = &[
     Unset("volumeMode", Str("Filesystem")),
     In("resources", RESOURCES),
 ];

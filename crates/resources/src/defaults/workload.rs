@@ -8,45 +8,40 @@ use super::rule::Lit::{Bool, Int, Str};
 use super::rule::Rule::{self, All, Do, Each, If, In, Unset, Zero};
 use super::rule::{is_zero, made, unset, zero};
 
-pub(super) fn rules(kind: &str) -> Option<&'static [Rule]> {
-    Some(match kind {
-        "Deployment" => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[
-                    Unset("replicas", Int(1)),
-                    In("template", TEMPLATE),
-                    In("strategy", &[Do(deployment_strategy)]),
-                    Unset("revisionHistoryLimit", Int(10)),
-                    Unset("progressDeadlineSeconds", Int(600)),
-                ],
-            ),
-            In("status", &[]),
+pub(crate) const DEPLOYMENT: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[
+            Unset("replicas", Int(1)),
+            In("template", TEMPLATE),
+            In("strategy", &[Do(deployment_strategy)]),
+            Unset("revisionHistoryLimit", Int(10)),
+            Unset("progressDeadlineSeconds", Int(600)),
         ],
-        "ReplicaSet" => &[
-            In("metadata", &[]),
-            In(
-                "spec",
-                &[Unset("replicas", Int(1)), In("template", TEMPLATE)],
-            ),
-            In("status", &[Zero("replicas", Int(0))]),
-        ],
-        "StatefulSet" => STATEFUL_SET,
-        "DaemonSet" => DAEMON_SET,
-        "Job" => &[
-            In("metadata", &[]),
-            In("spec", &[Do(job), JOB_SPEC]),
-            Do(labels_from_template),
-            In("status", &[]),
-        ],
-        "CronJob" => CRON_JOB,
-        "ControllerRevision" => &[In("metadata", &[])],
-        _ => return None,
-    })
-}
+    ),
+    In("status", &[]),
+];
 
-const STATEFUL_SET: &[Rule] = &[
+pub(crate) const REPLICA_SET: &[Rule] = &[
+    In("metadata", &[]),
+    In(
+        "spec",
+        &[Unset("replicas", Int(1)), In("template", TEMPLATE)],
+    ),
+    In("status", &[Zero("replicas", Int(0))]),
+];
+
+pub(crate) const JOB: &[Rule] = &[
+    In("metadata", &[]),
+    In("spec", &[Do(job), JOB_SPEC]),
+    Do(labels_from_template),
+    In("status", &[]),
+];
+
+pub(crate) const CONTROLLER_REVISION: &[Rule] = &[In("metadata", &[])];
+
+pub(crate) const STATEFUL_SET: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",
@@ -74,7 +69,7 @@ const STATEFUL_SET: &[Rule] = &[
     ),
 ];
 
-const DAEMON_SET: &[Rule] = &[
+pub(crate) const DAEMON_SET: &[Rule] = &[
     In("metadata", &[In("annotations", &[Do(template_generation)])]),
     In(
         "spec",
@@ -95,7 +90,7 @@ const DAEMON_SET: &[Rule] = &[
     ),
 ];
 
-const CRON_JOB: &[Rule] = &[
+pub(crate) const CRON_JOB: &[Rule] = &[
     In("metadata", &[]),
     In(
         "spec",

@@ -1,43 +1,31 @@
 //! How objects go.
 
-use json::Value;
+use json::{Object, Value};
 
 use crate::read::Read;
 
-/// What becomes of dependents if a request does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GarbageCollection {
-    Delete,
-    Orphan,
-    /// The kind has no dependents, and asking is refused.
-    Unsupported,
-}
-
-pub fn garbage_collection(group: &str, version: &str, kind: &str) -> GarbageCollection {
-    match (group, version, kind) {
-        ("batch", "v1", "Job") | ("", "v1", "ReplicationController") => GarbageCollection::Orphan,
-        ("" | "events.k8s.io", _, "Event") => GarbageCollection::Unsupported,
-        _ => GarbageCollection::Delete,
-    }
-}
-
-/// The seconds an object has before it goes, asked for or its own; nothing if its kind goes at once. Only pods have
-/// time, and only those that are bound to a node and not finished.
-pub fn grace_period(
-    group: &str,
-    kind: &str,
-    object: &Value,
-    requested: Option<i64>,
-) -> Option<i64> {
-    if (group, kind) != ("", "Pod") {
-        return None;
-    }
-    let own = object.int("spec.terminationGracePeriodSeconds");
-    let unbound = object.text("spec.nodeName").is_empty();
-    let finished = matches!(object.text("status.phase"), "Failed" | "Succeeded");
-    Some(match requested.unwrap_or(own) {
+/// A pod has time, if it is bound to a node and not finished.
+pub(crate) fn pod_grace_period(pod: &Value, requested: Option<i64>) -> i64 {
+    let own = pod.int("spec.terminationGracePeriodSeconds");
+    let unbound = pod.text("spec.nodeName").is_empty();
+    let finished = matches!(pod.text("status.phase"), "Failed" | "Succeeded");
+    match requested.unwrap_or(own) {
         _ if unbound || finished => 0,
         ..0 => 1,
         period => period,
-    })
+    }
+}
+
+/// A namespace says that it is on its way out.
+pub(crate) fn mark_namespace(namespace: &mut Value) {
+    let Some(fields) = namespace.as_object_mut() else {
+        return;
+    };
+    let status = fields.get_or_insert("status");
+    if status.is_null() {
+        *status = Object::new().into();
+    }
+    if let Some(status) = status.as_object_mut() {
+        status.insert("phase", "Terminating");
+    }
 }

@@ -3,6 +3,7 @@
 use json::Value;
 
 use crate::read::Read;
+use crate::strategy;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldLabelError {
@@ -23,71 +24,37 @@ pub enum FieldLabelError {
 
 const META: &[&str] = &["metadata.name", "metadata.namespace"];
 
-/// The labels of a kind besides metadata's, and whether it has a namespace. A kind without a row takes metadata only.
-fn labels(group: &str, kind: &str) -> Option<(&'static [&'static str], bool)> {
-    Some(match (group, kind) {
-        ("", "Pod") => (
-            &[
-                "spec.nodeName",
-                "spec.restartPolicy",
-                "spec.schedulerName",
-                "spec.serviceAccountName",
-                "spec.hostNetwork",
-                "status.phase",
-                "status.podIP",
-                "status.podIPs",
-                "status.nominatedNodeName",
-            ],
-            true,
-        ),
-        ("", "Node") => (&["spec.unschedulable"], false),
-        ("", "ReplicationController") => (&["status.replicas"], true),
-        ("", "Event") => (
-            &[
-                "involvedObject.kind",
-                "involvedObject.namespace",
-                "involvedObject.name",
-                "involvedObject.uid",
-                "involvedObject.apiVersion",
-                "involvedObject.resourceVersion",
-                "involvedObject.fieldPath",
-                "reason",
-                "reportingComponent",
-                "source",
-                "type",
-            ],
-            true,
-        ),
-        ("events.k8s.io", "Event") => (
-            &[
-                "regarding.kind",
-                "regarding.namespace",
-                "regarding.name",
-                "regarding.uid",
-                "regarding.apiVersion",
-                "regarding.resourceVersion",
-                "regarding.fieldPath",
-                "reason",
-                "reportingController",
-                "type",
-            ],
-            true,
-        ),
-        ("", "Namespace") => (&["status.phase"], false),
-        ("", "Secret") => (&["type"], true),
-        ("", "Service") => (&["spec.clusterIP", "spec.type"], true),
-        ("batch", "Job") => (&["status.successful"], true),
-        ("certificates.k8s.io", "CertificateSigningRequest" | "ClusterTrustBundle") => {
-            (&["spec.signerName"], false)
+/// The fields that objects of a kind can be selected by, besides those of metadata.
+#[derive(Clone, Copy)]
+pub(crate) struct SelectableFields {
+    pub(crate) labels: &'static [&'static str],
+    /// Whether `metadata.namespace` is one.
+    pub(crate) namespace: bool,
+    /// A label of an old client, and what it means.
+    pub(crate) alias: Option<(&'static str, &'static str)>,
+    pub(crate) unsupported: Unsupported,
+    /// Values that are not just those of the field; `None` for all others.
+    pub(crate) value: fn(&Value, &str) -> Option<String>,
+}
+
+/// How a refusal reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unsupported {
+    Label,
+    LabelAndKind,
+    LabelAndVersion,
+}
+
+impl SelectableFields {
+    pub(crate) const fn new(labels: &'static [&'static str], namespace: bool) -> Self {
+        Self {
+            labels,
+            namespace,
+            alias: None,
+            unsupported: Unsupported::Label,
+            value: |_, _| None,
         }
-        ("certificates.k8s.io", "PodCertificateRequest") => {
-            (&["spec.signerName", "spec.podName", "spec.nodeName"], false)
-        }
-        ("resource.k8s.io", "ResourceSlice") => {
-            (&["spec.nodeName", "spec.driver", "spec.pool.name"], false)
-        }
-        _ => return None,
-    })
+    }
 }
 
 /// The label as [`field_value`] takes it, or why it cannot select.
@@ -97,36 +64,33 @@ pub fn field_label(
     kind: &str,
     label: &str,
 ) -> Result<&'static str, FieldLabelError> {
-    let known = labels(group, kind);
+    let known = strategy::find(group, kind).fields;
     let metadata = match known {
-        Some((_, false)) => &META[..1],
+        Some(fields) if !fields.namespace => &META[..1],
         _ => META,
     };
-    // What old clients of v1 send.
-    let label = match (group, kind, label) {
-        ("", "Pod", "spec.host") => "spec.nodeName",
+    let label = match known.and_then(|it| it.alias) {
+        Some((old, new)) if old == label => new,
         _ => label,
     };
-    let all = metadata
-        .iter()
-        .chain(known.map_or(&[][..], |(labels, _)| labels));
+    let all = metadata.iter().chain(known.map_or(&[][..], |it| it.labels));
     if let Some(found) = all.copied().find(|it| *it == label) {
         return Ok(found);
     }
     let label = label.to_owned();
-    Err(match (group, kind) {
-        _ if known.is_none() => FieldLabelError::NotKnown(label),
-        ("batch", "Job") => FieldLabelError::NotSupportedFor {
+    Err(match known.map(|it| it.unsupported) {
+        None => FieldLabelError::NotKnown(label),
+        Some(Unsupported::Label) => FieldLabelError::NotSupported(label),
+        Some(Unsupported::LabelAndKind) => FieldLabelError::NotSupportedFor {
             label,
             kind: kind.into(),
         },
-        ("resource.k8s.io", "ResourceSlice") => FieldLabelError::NotSupportedForVersion {
+        Some(Unsupported::LabelAndVersion) => FieldLabelError::NotSupportedForVersion {
             group: group.into(),
             version: version.into(),
             kind: kind.into(),
             label,
         },
-        _ => FieldLabelError::NotSupported(label),
     })
 }
 
@@ -148,27 +112,33 @@ pub fn custom_field_label<'a>(
 
 /// What an object has in a field, as selectors compare it.
 pub fn field_value(group: &str, kind: &str, object: &Value, label: &str) -> String {
-    let text = match (group, kind, label) {
-        ("", "Pod", "status.podIP") => object
-            .list("status.podIPs")
-            .first()
-            .map_or("", |it| it.text("ip")),
-        // Known as a label, but never a field that objects have.
-        ("", "Pod", "status.podIPs") => "",
-        ("", "Pod", "spec.hostNetwork") | ("", "Node", "spec.unschedulable") => {
-            return object.flag(label).to_string();
+    let own = strategy::find(group, kind).fields;
+    if let Some(value) = own.and_then(|it| (it.value)(object, label)) {
+        return value;
+    }
+    match object.find(label) {
+        Some(Value::String(it)) => it.to_string(),
+        Some(it @ (Value::Bool(_) | Value::Number(_))) => it.to_string(),
+        _ => String::new(),
+    }
+}
+
+pub(crate) fn pod_value(pod: &Value, label: &str) -> Option<String> {
+    match label {
+        "status.podIP" => {
+            let first = pod.list("status.podIPs").first();
+            Some(first.map_or("", |it| it.text("ip")).to_owned())
         }
-        ("", "ReplicationController", "status.replicas") => return object.int(label).to_string(),
-        ("batch", "Job", "status.successful") => return object.int("status.succeeded").to_string(),
-        ("", "Event", "source") => match object.text("source.component") {
-            "" => object.text("reportingComponent"),
-            some => some,
-        },
-        _ => match object.find(label) {
-            Some(Value::String(it)) => it,
-            Some(it @ (Value::Bool(_) | Value::Number(_))) => return it.to_string(),
-            _ => "",
-        },
-    };
-    text.to_owned()
+        // Known as a label, but never a field that objects have.
+        "status.podIPs" => Some(String::new()),
+        "spec.hostNetwork" => Some(pod.flag(label).to_string()),
+        _ => None,
+    }
+}
+
+pub(crate) fn event_value(event: &Value, label: &str) -> Option<String> {
+    (label == "source").then(|| match event.text("source.component") {
+        "" => event.text("reportingComponent").to_owned(),
+        some => some.to_owned(),
+    })
 }

@@ -1,147 +1,114 @@
 //! The few kinds that need more than their row.
 
+use encoding::base64;
 use json::{Object, Value, json};
 
-use super::{Context, copy, pod, reset_for_status, service};
+use super::{Context, copy};
 use crate::defaults::{is_zero, made};
+use crate::equality::equal_at;
 use crate::read::Read;
 
-pub(super) fn create(group: &str, kind: &str, object: &mut Object, context: &Context<'_>) {
-    match (group, kind) {
-        ("", "Pod") => pod::create(object),
-        ("", "Namespace") => namespace(object),
-        ("", "Secret") => secret_strings(object),
-        ("", "ServiceAccount") => secret_references(object),
-        ("", "PersistentVolume") => {
-            let now = context.now;
-            object.insert(
-                "status",
-                json!({"phase": "Pending", "lastPhaseTransitionTime": now}),
-            );
-        }
-        ("", "PersistentVolumeClaim") => data_sources(object, &Value::Null),
-        ("", "Node") => drop_below(object, &["spec"], "configSource"),
-        ("", "Service") => service::create(object),
-        ("", "LimitRange") => {
-            if let Some(metadata) = made(object, "metadata")
-                && metadata.get("name").is_none_or(is_zero)
-            {
-                metadata.insert("name", context.uid);
-            }
-        }
-        ("apps", "DaemonSet") => template_generation(object, |given| given.max(1)),
-        ("batch", "Job") => job_selector(object),
-        ("certificates.k8s.io", "CertificateSigningRequest") => requester(object, context),
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(object),
-        ("apiregistration.k8s.io", "APIService") => local_service(object, context),
-        _ => {}
+pub(crate) fn new_volume(volume: &mut Object, context: &Context<'_>) {
+    let now = context.now;
+    volume.insert(
+        "status",
+        json!({"phase": "Pending", "lastPhaseTransitionTime": now}),
+    );
+}
+
+/// A `LimitRange` without a name gets one.
+pub(crate) fn limit_range_name(range: &mut Object, context: &Context<'_>) {
+    if let Some(metadata) = made(range, "metadata")
+        && metadata.get("name").is_none_or(is_zero)
+    {
+        metadata.insert("name", context.uid);
     }
 }
 
-pub(super) fn update(
-    group: &str,
-    kind: &str,
-    new: &mut Object,
-    old: &Value,
-    context: &Context<'_>,
-) {
-    match (group, kind) {
-        ("", "Pod") => pod::update(new, old),
-        ("", "Namespace") => {
-            if let Some(spec) = made(new, "spec") {
-                let finalizers = old.find("spec.finalizers").cloned();
-                put(spec, "finalizers", finalizers);
-            }
-        }
-        ("", "Secret") => {
-            if new.get("type").is_none_or(is_zero) {
-                put(new, "type", old.get("type").cloned());
-            }
-            secret_strings(new);
-        }
-        ("", "ServiceAccount") => secret_references(new),
-        ("", "Service") => service::update(new, old),
-        ("apps", "DaemonSet") => {
-            let before = old.at(&["metadata", "annotations", TEMPLATE_GENERATION]);
-            let before = before
-                .and_then(Value::as_str)
-                .and_then(|it| it.parse().ok())
-                .unwrap_or(0);
-            let path = &["spec", "template"];
-            let changed = old
-                .as_object()
-                .is_some_and(|old| !super::same::same_at(new, old, path));
-            template_generation(new, |_: i64| {
-                i64::saturating_add(before, i64::from(changed))
-            });
-        }
-        ("", "PersistentVolumeClaim") => data_sources(new, old),
-        ("", "Node") if !old.has("spec.configSource") => drop_below(new, &["spec"], "configSource"),
-        ("certificates.k8s.io", "CertificateSigningRequest") => {
-            if let Some(before) = old.as_object() {
-                copy(new, before, "spec");
-            }
-        }
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(new),
-        ("resource.k8s.io", "DeviceTaintRule") => taint_time(new, old, context),
-        _ => {}
+pub(crate) fn update_namespace(new: &mut Object, old: &Value) {
+    if let Some(spec) = made(new, "spec") {
+        let finalizers = old.find("spec.finalizers").cloned();
+        put(spec, "finalizers", finalizers);
     }
 }
 
-pub(super) fn update_status(
-    group: &str,
-    kind: &str,
-    new: &mut Object,
-    old: &Value,
-    context: &Context<'_>,
-) {
-    match (group, kind) {
-        ("", "Pod") => pod::update_status(new, old),
-        ("", "PersistentVolume") => phase_time(new, old, context),
-        ("certificates.k8s.io", "CertificateSigningRequest") => {
-            for kind in ["Approved", "Denied"] {
-                keep_conditions(new, old, kind);
-            }
-            condition_times(new, old, context);
-        }
-        _ => {}
+pub(crate) fn update_secret(new: &mut Object, old: &Value) {
+    if new.get("type").is_none_or(is_zero) {
+        put(new, "type", old.get("type").cloned());
+    }
+    secret_strings(new);
+}
+
+pub(crate) fn new_daemon_set(set: &mut Object) {
+    template_generation(set, |given| given.max(1));
+}
+
+pub(crate) fn update_daemon_set(new: &mut Object, old: &Value) {
+    let before = old.at(&["metadata", "annotations", TEMPLATE_GENERATION]);
+    let before = before
+        .and_then(Value::as_str)
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(0);
+    let path = &["spec", "template"];
+    let schema = schema::builtin().kind("apps", "v1", "DaemonSet");
+    let changed = old
+        .as_object()
+        .is_some_and(|old| !equal_at(schema.as_ref(), new, old, path));
+    template_generation(new, |_: i64| {
+        i64::saturating_add(before, i64::from(changed))
+    });
+}
+
+/// The configuration source of a node is no longer taken; one that is there stays.
+pub(crate) fn node_config(new: &mut Object, old: &Value) {
+    if !old.has("spec.configSource") {
+        drop_below(new, &["spec"], "configSource");
     }
 }
 
-pub(super) fn update_subresource(
-    group: &str,
-    kind: &str,
-    subresource: &str,
-    new: &mut Object,
-    old: &Value,
-    context: &Context<'_>,
-) {
+/// A claim that is stored has both forms of its data source.
+pub(crate) fn stored_claim(claim: &mut Value) {
+    let before = claim.clone();
+    if let Some(claim) = claim.as_object_mut() {
+        data_sources(claim, &before);
+    }
+}
+
+/// The spec of an object that cannot be changed.
+pub(crate) fn keep_spec(new: &mut Object, old: &Value) {
+    if let Some(before) = old.as_object() {
+        copy(new, before, "spec");
+    }
+}
+
+/// Finalizers of a namespace, and nothing of its status.
+pub(crate) fn finalize_namespace(new: &mut Object, old: &Value) {
+    if let Some(before) = old.as_object() {
+        copy(new, before, "status");
+    }
+}
+
+pub(crate) fn certificate_status(new: &mut Object, old: &Value, context: &Context<'_>) {
+    for kind in ["Approved", "Denied"] {
+        keep_conditions(new, old, kind);
+    }
+    condition_times(new, old, context);
+}
+
+/// An approval changes the conditions of a request, and nothing else.
+pub(crate) fn certificate_approval(new: &mut Object, old: &Value, context: &Context<'_>) {
     let Some(before) = old.as_object() else {
         return;
     };
-    match (group, kind, subresource) {
-        ("", "Pod", "ephemeralcontainers") => pod::update_ephemeral_containers(new, old),
-        ("", "Pod", "resize") => pod::resize(new, old),
-        ("", "Namespace", "finalize") => copy(new, before, "status"),
-        ("certificates.k8s.io", "CertificateSigningRequest", "approval") => {
-            condition_times(new, old, context);
-            let conditions = new
-                .get("status")
-                .and_then(|it| it.get("conditions"))
-                .cloned();
-            copy(new, before, "spec");
-            copy(new, before, "status");
-            if let Some(status) = made(new, "status") {
-                put(status, "conditions", conditions);
-            }
-        }
-        _ => {
-            if let (Some(metadata), Some(Value::Object(before))) =
-                (made(new, "metadata"), before.get("metadata"))
-            {
-                reset_for_status(metadata, before);
-            }
-        }
+    condition_times(new, old, context);
+    let conditions = new
+        .get("status")
+        .and_then(|it| it.get("conditions"))
+        .cloned();
+    copy(new, before, "spec");
+    copy(new, before, "status");
+    if let Some(status) = made(new, "status") {
+        put(status, "conditions", conditions);
     }
 }
 
@@ -163,7 +130,7 @@ fn drop_below(object: &mut Object, path: &[&str], key: &str) {
 }
 
 /// A namespace is not gone before its content is.
-fn namespace(object: &mut Object) {
+pub(crate) fn namespace(object: &mut Object) {
     object.insert("status", json!({"phase": "Active"}));
     let Some(spec) = made(object, "spec") else {
         return;
@@ -190,31 +157,13 @@ pub(crate) fn secret_strings(secret: &mut Object) {
     if let Some(data) = made(secret, "data") {
         for (key, value) in strings {
             let text = value.as_str().unwrap_or_default();
-            data.insert(key, base64(text.as_bytes()));
+            data.insert(key, base64::encode(text.as_bytes()));
         }
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() {
-                char::from(digit)
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 /// Only the name of a secret counts.
-fn secret_references(account: &mut Object) {
+pub(crate) fn secret_references(account: &mut Object) {
     if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
         for secret in secrets {
             let name = secret.get("name").cloned();
@@ -227,7 +176,7 @@ fn secret_references(account: &mut Object) {
 }
 
 /// The old and the new way to name a data source say the same. What only the new way can say is dropped from the old.
-pub(super) fn data_sources(claim: &mut Object, old: &Value) {
+pub(crate) fn data_sources(claim: &mut Object, old: &Value) {
     let Some(Value::Object(spec)) = claim.get_mut("spec") else {
         return;
     };
@@ -269,7 +218,7 @@ pub(super) fn data_sources(claim: &mut Object, old: &Value) {
 }
 
 /// A job owns its pods by its UID, unless the user chose a selector.
-fn job_selector(job: &mut Object) {
+pub(crate) fn job_selector(job: &mut Object) {
     let name = job
         .get("metadata")
         .map(|it| it.text("name").to_owned())
@@ -319,7 +268,7 @@ fn template_generation(set: &mut Object, next: impl Fn(i64) -> i64) {
 }
 
 /// Who asks for a certificate is not for the client to say.
-fn requester(request: &mut Object, context: &Context<'_>) {
+pub(crate) fn requester(request: &mut Object, context: &Context<'_>) {
     let Some(spec) = made(request, "spec") else {
         return;
     };
@@ -346,7 +295,7 @@ fn requester(request: &mut Object, context: &Context<'_>) {
 }
 
 /// The storage version joins those that objects may be stored in.
-fn stored_version(definition: &mut Object) {
+pub(crate) fn stored_version(definition: &mut Object) {
     let versions = definition
         .get("spec")
         .map(|it| it.list("versions").to_vec())
@@ -373,7 +322,7 @@ fn stored_version(definition: &mut Object) {
 }
 
 /// An API that this server serves itself is available.
-fn local_service(service: &mut Object, context: &Context<'_>) {
+pub(crate) fn local_service(service: &mut Object, context: &Context<'_>) {
     let remote = service.get("spec").is_some_and(|it| it.has("service"));
     if !remote {
         let condition = json!({
@@ -385,7 +334,7 @@ fn local_service(service: &mut Object, context: &Context<'_>) {
 }
 
 /// A taint that changes its effect starts anew.
-fn taint_time(new: &mut Object, old: &Value, context: &Context<'_>) {
+pub(crate) fn taint_time(new: &mut Object, old: &Value, context: &Context<'_>) {
     let Some(Value::Object(taint)) = new.get_mut("spec").and_then(|it| it.get_mut("taint")) else {
         return;
     };
@@ -395,7 +344,7 @@ fn taint_time(new: &mut Object, old: &Value, context: &Context<'_>) {
     }
 }
 
-fn phase_time(new: &mut Object, old: &Value, context: &Context<'_>) {
+pub(crate) fn phase_time(new: &mut Object, old: &Value, context: &Context<'_>) {
     const TIME: &str = "lastPhaseTransitionTime";
     let Some(status) = made(new, "status") else {
         return;

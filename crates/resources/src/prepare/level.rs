@@ -11,7 +11,7 @@ use crate::read::Read;
 type Amounts = BTreeMap<String, Quantity>;
 
 /// Fills in the pod's own requests and limits from its containers, once it has any of its own (KEP-2837).
-pub(super) fn apply_defaults(spec: &mut Object) {
+pub(crate) fn apply_defaults(spec: &mut Object) {
     let whole = Value::Object(spec.clone());
     let has = |path: &str| {
         whole
@@ -58,7 +58,7 @@ pub(super) fn apply_defaults(spec: &mut Object) {
 }
 
 /// Guaranteed: each has limits for processor and memory and asks for as much. Best effort: none asks for anything.
-pub(super) fn class(spec: &Value) -> &'static str {
+pub(crate) fn class(spec: &Value) -> &'static str {
     let of_pod = spec.find("resources").filter(|it| {
         let set = |list: &str| amounts(it.get(list)).keys().any(|key| is_supported(key));
         set("requests") || set("limits")

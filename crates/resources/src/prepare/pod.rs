@@ -5,11 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use json::{Object, Value, json};
 
 use super::kinds::put;
-use super::{copy, level, reset_for_status, same};
+use super::{copy, level, reset_for_status};
 use crate::defaults::{each, is_zero, made};
+use crate::equality::equal_at;
 use crate::read::Read;
 
-pub(super) fn create(pod: &mut Object) {
+pub(crate) fn create(pod: &mut Object) {
     pod.insert("status", json!({"phase": "Pending"}));
     let gated = pod
         .get("spec")
@@ -33,7 +34,7 @@ pub(super) fn create(pod: &mut Object) {
     }
 }
 
-pub(super) fn update(new: &mut Object, old: &Value) {
+pub(crate) fn update(new: &mut Object, old: &Value) {
     if let Some(before) = old.find("spec.resources")
         && let Some(spec) = made(new, "spec")
         && spec.get("resources").is_none_or(Value::is_null)
@@ -42,7 +43,7 @@ pub(super) fn update(new: &mut Object, old: &Value) {
     }
 }
 
-pub(super) fn update_status(new: &mut Object, old: &Value) {
+pub(crate) fn update_status(new: &mut Object, old: &Value) {
     if let Some(metadata) = made(new, "metadata") {
         for key in ["deletionTimestamp", "ownerReferences"] {
             put(metadata, key, old.at(&["metadata", key]).cloned());
@@ -91,7 +92,7 @@ pub(super) fn update_status(new: &mut Object, old: &Value) {
     });
 }
 
-pub(super) fn update_ephemeral_containers(new: &mut Object, old: &Value) {
+pub(crate) fn update_ephemeral_containers(new: &mut Object, old: &Value) {
     let containers = new
         .get("spec")
         .and_then(|it| it.get("ephemeralContainers"))
@@ -104,7 +105,7 @@ pub(super) fn update_ephemeral_containers(new: &mut Object, old: &Value) {
 }
 
 /// Only resources and how they change; a pod whose containers do not match is left for validation to refuse.
-pub(super) fn resize(new: &mut Object, old: &Value) {
+pub(crate) fn resize(new: &mut Object, old: &Value) {
     let spec = new.get("spec").cloned().unwrap_or_default();
     let lists = ["containers", "initContainers"];
     let matches = |key: &&str| {
@@ -157,9 +158,10 @@ fn keep_all(new: &mut Object, old: &Value) {
 }
 
 fn count(new: &mut Object, old: &Value) {
+    let schema = schema::builtin().kind("", "v1", "Pod");
     let changed = old
         .as_object()
-        .is_some_and(|old| !same::same_at(new, old, &["spec"]));
+        .is_some_and(|old| !equal_at(schema.as_ref(), new, old, &["spec"]));
     if changed {
         super::set_generation(new, old.int("metadata.generation").saturating_add(1));
     }
@@ -264,7 +266,7 @@ fn app_armor(pod: &mut Object) {
 }
 
 /// The field that an annotation stands for, if it makes a valid one.
-pub(super) fn profile(annotation: &str) -> Option<Value> {
+pub(crate) fn profile(annotation: &str) -> Option<Value> {
     match annotation {
         "unconfined" => Some(json!({"type": "Unconfined"})),
         "runtime/default" => Some(json!({"type": "RuntimeDefault"})),

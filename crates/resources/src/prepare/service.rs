@@ -6,7 +6,7 @@ use super::kinds::put;
 use crate::defaults::made;
 use crate::read::Read;
 
-pub(super) fn update(new: &mut Object, old: &Value) {
+pub(crate) fn update(new: &mut Object, old: &Value) {
     let now = Value::Object(new.clone());
     let Some(spec) = made(new, "spec") else {
         return;
@@ -56,14 +56,14 @@ pub(super) fn update(new: &mut Object, old: &Value) {
     }
 }
 
-pub(super) fn create(new: &mut Object) {
+pub(crate) fn create(new: &mut Object) {
     if let Some(spec) = made(new, "spec") {
         hide_internal_policy(spec);
     }
 }
 
 /// From before there were several addresses, and families of them.
-pub(super) fn stored(service: &mut Value) {
+pub(crate) fn stored(service: &mut Value) {
     if !needs_cluster_ip(service) {
         return;
     }

@@ -4,6 +4,7 @@ use json::{Value, parse};
 
 use self::rows::{CREATED, UPDATED};
 use super::*;
+use crate::strategy::GarbageCollection;
 
 const CONTEXT: Context<'_> = Context {
     user: Some(User {
@@ -34,6 +35,13 @@ fn expect(value: &Value, parts: &[&str], case: &str) {
     }
 }
 
+/// Any version of a kind: those that the rows use are alike.
+fn version_of(group: &str, kind: &str) -> &'static str {
+    let mut all = crate::builtin().resources.iter();
+    all.find(|it| it.group == *group && it.kind == *kind)
+        .map_or("v1", |it| &it.version)
+}
+
 #[test]
 fn created() {
     for (kind, object, expected) in CREATED {
@@ -52,7 +60,15 @@ fn updated() {
         let (kind, subresource) = kind.split_once('/').unwrap();
         let old = parse(old.as_bytes()).unwrap();
         let mut value = parse(new.as_bytes()).unwrap();
-        update(group, kind, subresource, &mut value, &old, &CONTEXT);
+        update(
+            group,
+            version_of(group, kind),
+            kind,
+            subresource,
+            &mut value,
+            &old,
+            &CONTEXT,
+        );
         expect(&value, expected, &format!("{kind}/{subresource} {new}"));
     }
 }
@@ -141,10 +157,10 @@ fn reset_fields_follow_the_rows() {
     ] {
         assert_eq!(reset_fields(group, kind, sub), expected, "{kind}/{sub}");
     }
-    assert!(allow_create_on_update("coordination.k8s.io", "Lease"));
-    assert!(!allow_create_on_update("", "ConfigMap"));
-    assert!(allow_unconditional_update("", "ConfigMap"));
-    assert!(!allow_unconditional_update("example.com", "Foo"));
+    assert!(strategy::find("coordination.k8s.io", "Lease").allow_create_on_update);
+    assert!(!strategy::find("", "ConfigMap").allow_create_on_update);
+    assert!(strategy::find("", "ConfigMap").allow_unconditional_update);
+    assert!(!strategy::find("example.com", "Foo").allow_unconditional_update);
 }
 
 #[test]
@@ -165,22 +181,27 @@ fn deletion() {
         (&done, Some(10), 0),
     ] {
         assert_eq!(
-            grace_period("", "Pod", pod, asked),
+            strategy::find("", "Pod").deletion.grace_period(pod, asked),
             Some(period),
             "{pod} {asked:?}"
         );
     }
-    assert_eq!(grace_period("", "Node", &bound, None), None);
     assert_eq!(
-        garbage_collection("batch", "v1", "Job"),
+        strategy::find("", "Node")
+            .deletion
+            .grace_period(&bound, None),
+        None
+    );
+    assert_eq!(
+        strategy::find("batch", "Job").deletion.dependents,
         GarbageCollection::Orphan
     );
     assert_eq!(
-        garbage_collection("", "v1", "Event"),
+        strategy::find("", "Event").deletion.dependents,
         GarbageCollection::Unsupported
     );
     assert_eq!(
-        garbage_collection("apps", "v1", "Deployment"),
+        strategy::find("apps", "Deployment").deletion.dependents,
         GarbageCollection::Delete
     );
 }

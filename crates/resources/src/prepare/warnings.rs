@@ -1,10 +1,10 @@
 //! Things an object may say but better should not. The texts are what `kubectl` shows after `Warning:`.
 
-mod definitions;
+pub(crate) mod definitions;
 mod list;
 mod paths;
-mod pod;
-mod webhooks;
+pub(crate) mod pod;
+pub(crate) mod webhooks;
 
 #[cfg(test)]
 mod tests;
@@ -14,122 +14,130 @@ use meta::field::Path;
 use meta::names;
 
 use crate::read::{Read, annotation};
+use crate::strategy;
 use crate::validate::{STATIC_NAMES, STATIC_SUFFIX};
-use list::Warnings;
+pub(crate) use list::Warnings;
 pub(crate) use pod::template;
+
+/// What a kind warns of. Functions get the object, the old one on an update, and where to put warnings.
+#[derive(Clone, Copy)]
+pub(crate) struct Warn {
+    /// Before a new object is prepared.
+    pub(crate) before_create: fn(&Value, &mut Warnings),
+    /// What the name of the object becomes a part of, which wants a DNS label.
+    pub(crate) name_used_in: Option<&'static str>,
+    /// The path of a Job's spec.
+    pub(crate) job: Option<&'static str>,
+    /// The path of a pod template. On an update it is looked at if the generation counted up.
+    pub(crate) template: Option<&'static str>,
+    pub(crate) create: fn(&Value, &mut Warnings),
+    pub(crate) update: fn(&Value, &Value, &mut Warnings),
+    /// On create and on update, after the others.
+    pub(crate) both: fn(&Value, &mut Warnings),
+    /// A certificate and its key, in base64, that must belong together.
+    pub(crate) key_pair: fn(&Value) -> Option<(&str, &str)>,
+}
+
+impl Warn {
+    pub(crate) const NOTHING: Self = Self {
+        before_create: |_, _| {},
+        name_used_in: None,
+        job: None,
+        template: None,
+        create: |_, _| {},
+        update: |_, _, _| {},
+        both: |_, _| {},
+        key_pair: |_| None,
+    };
+}
 
 /// What is said of a new object before it is prepared.
 pub fn before_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let mut all = Warnings::default();
-    if let ("", "Pod") = (group, kind) {
-        pod::armor(object, &mut all);
-    }
+    (strategy::find(group, kind).warnings.before_create)(object, &mut all);
     all.into_vec()
 }
 
-/// A certificate and its key, in base64: that they belong together is for others to say.
+/// A certificate and its key, in base64, if the object holds such a pair. Whether they belong together is checked by the
+/// caller, who knows how to read them.
 pub fn key_pair<'a>(group: &str, kind: &str, object: &'a Value) -> Option<(&'a str, &'a str)> {
-    let is_tls = (group, kind) == ("", "Secret") && object.text("type") == "kubernetes.io/tls";
-    let data = object.find("data").filter(|_| is_tls)?;
-    let text = |key: &str| data.str_at(&[key]).unwrap_or_default();
-    Some((text("tls.crt"), text("tls.key")))
+    (strategy::find(group, kind).warnings.key_pair)(object)
 }
 
 pub fn on_create(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let mut all = Warnings::default();
-    let name = object.text("metadata.name");
-    if let ("", "Pod") = (group, kind) {
-        dns_label(name, "the Pod's hostname", &mut all);
-        pod::pod(object, &mut all);
-        return all.into_vec();
+    let warn = &strategy::find(group, kind).warnings;
+    if let Some(used_in) = warn.name_used_in {
+        dns_label(object.text("metadata.name"), used_in, &mut all);
     }
-    let named = matches!(
-        (group, kind),
-        ("", "ReplicationController")
-            | ("apps", "Deployment" | "ReplicaSet")
-            | ("batch", "Job" | "CronJob")
-    );
-    if named {
-        dns_label(name, "Pod names and hostnames", &mut all);
+    of_template(warn, object, &mut all);
+    (warn.create)(object, &mut all);
+    (warn.both)(object, &mut all);
+    all.into_vec()
+}
+
+/// `new` has been prepared: a template is looked at only where the generation counted up.
+pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<String> {
+    let mut all = Warnings::default();
+    let warn = &strategy::find(group, kind).warnings;
+    if new.int("metadata.generation") != old.int("metadata.generation") {
+        of_template(warn, new, &mut all);
     }
-    of_template(group, kind, object, &mut all);
-    if (group, kind) == ("networking.k8s.io", "Ingress")
-        && annotation(object, "kubernetes.io/ingress.class").is_some()
+    (warn.update)(new, old, &mut all);
+    (warn.both)(new, &mut all);
+    all.into_vec()
+}
+
+fn of_template(warn: &Warn, object: &Value, all: &mut Warnings) {
+    if let Some(path) = warn.job {
+        many_indexes(object.find(path), path, all);
+    }
+    if let Some(path) = warn.template
+        && let Some(found) = object.find(path)
     {
-        let key = "kubernetes.io/ingress.class";
+        template(found, path, all);
+    }
+}
+
+pub(crate) fn tls_pair(secret: &Value) -> Option<(&str, &str)> {
+    let is_tls = secret.text("type") == "kubernetes.io/tls";
+    let data = secret.find("data").filter(|_| is_tls)?;
+    let text = |key: &str| data.str_at(&[key]).unwrap_or_default();
+    Some((text("tls.crt"), text("tls.key")))
+}
+
+pub(crate) fn ingress(ingress: &Value, all: &mut Warnings) {
+    let key = "kubernetes.io/ingress.class";
+    if annotation(ingress, key).is_some() {
         all.push(format!(
             "annotation {key:?} is deprecated, please use 'spec.ingressClassName' instead"
         ));
     }
-    if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
-        definitions::check(object, None, &mut all);
-    }
-    mountable(group, kind, object, None, &mut all);
-    both(group, kind, object, &mut all);
-    all.into_vec()
 }
 
-fn mountable(group: &str, kind: &str, object: &Value, old: Option<&Value>, all: &mut Warnings) {
+pub(crate) fn mountable_secrets(object: &Value, old: Option<&Value>, all: &mut Warnings) {
     let key = "kubernetes.io/enforce-mountable-secrets";
-    if (group, kind) == ("", "ServiceAccount")
-        && annotation(object, key).is_some()
-        && old.is_none_or(|old| annotation(old, key).is_none())
-    {
+    if annotation(object, key).is_some() && old.is_none_or(|old| annotation(old, key).is_none()) {
         all.push(format!(
             "metadata.annotations[{key}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
         ));
     }
 }
 
-/// `new` has been prepared: a template is looked at only where the generation counted up.
-pub fn on_update(group: &str, kind: &str, new: &Value, old: &Value) -> Vec<String> {
-    let mut all = Warnings::default();
-    if (group, kind) == ("", "Pod") {
-        return Vec::new();
-    }
-    if new.int("metadata.generation") != old.int("metadata.generation") {
-        of_template(group, kind, new, &mut all);
-    }
-    if (group, kind) == ("batch", "CronJob") && new.text("spec.schedule").contains("TZ") {
+pub(crate) fn cron_time_zone(new: &Value, all: &mut Warnings) {
+    if new.text("spec.schedule").contains("TZ") {
         all.push(
             "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
              https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
                 .into(),
         );
     }
-    let name = new.text("metadata.name");
-    if group == "admissionregistration.k8s.io" && name.ends_with(STATIC_SUFFIX) {
-        all.push(format!("metadata.name: {STATIC_NAMES}"));
-    }
-    if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition") {
-        definitions::check(new, Some(old), &mut all);
-    }
-    mountable(group, kind, new, Some(old), &mut all);
-    both(group, kind, new, &mut all);
-    all.into_vec()
 }
 
-fn of_template(group: &str, kind: &str, object: &Value, all: &mut Warnings) {
-    let path = match (group, kind) {
-        ("", "ReplicationController")
-        | ("apps", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet") => "spec.template",
-        ("", "PodTemplate") => "template",
-        ("batch", "Job") => {
-            many_indexes(object.find("spec"), "spec", all);
-            "spec.template"
-        }
-        ("batch", "CronJob") => {
-            many_indexes(
-                object.find("spec.jobTemplate.spec"),
-                "spec.jobTemplate.spec",
-                all,
-            );
-            "spec.jobTemplate.spec.template"
-        }
-        _ => return,
-    };
-    if let Some(found) = object.find(path) {
-        template(found, path, all);
+/// Names that end so are kept for manifests that are files on the server.
+pub(crate) fn static_name(new: &Value, all: &mut Warnings) {
+    if new.text("metadata.name").ends_with(STATIC_SUFFIX) {
+        all.push(format!("metadata.name: {STATIC_NAMES}"));
     }
 }
 
@@ -146,73 +154,66 @@ fn many_indexes(spec: Option<&Value>, path: &str, all: &mut Warnings) {
     }
 }
 
-/// What is said on create and on update alike.
-fn both(group: &str, kind: &str, object: &Value, all: &mut Warnings) {
-    match (group, kind) {
-        ("", "Service") => service(object, all),
-        ("", "Node") => {
-            if object.has("spec.configSource") {
-                all.push("spec.configSource: the feature is removed".into());
-            }
-            if !object.text("spec.externalID").is_empty() {
-                all.push(
-                    "spec.externalID: this field is deprecated, and is unused by Kubernetes".into(),
-                );
-            }
-        }
-        ("", "PersistentVolume") => volume(object, all),
-        (
-            "admissionregistration.k8s.io",
-            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration",
-        ) => webhooks::unseen(object, all),
-        ("", "PersistentVolumeClaim") => {
-            class_by_annotation(object, all);
-            if let Some(spec) = object.find("spec") {
-                pod::claim(spec, "spec", all);
-            }
-        }
-        ("", "Endpoints") => {
-            for (i, subset) in object.list("subsets").iter().enumerate() {
-                for list in ["addresses", "notReadyAddresses"] {
-                    for (j, it) in subset.list(list).iter().enumerate() {
-                        address(&format!("subsets[{i}].{list}[{j}].ip"), it.text("ip"), all);
-                    }
-                }
-            }
-        }
-        ("discovery.k8s.io", "EndpointSlice") if object.text("addressType") == "FQDN" => {
-            all.push("spec.addressType: FQDN endpoints are deprecated".into());
-        }
-        ("storage.k8s.io", "StorageClass") => {
-            for (i, term) in object.list("allowedTopologies").iter().enumerate() {
-                for (j, it) in term.list("matchLabelExpressions").iter().enumerate() {
-                    if let Some(text) = pod::deprecated_label(it.text("key")) {
-                        all.push(format!(
-                            "allowedTopologies[{i}].matchLabelExpressions[{j}].key: {text}"
-                        ));
-                    }
-                }
-            }
-        }
-        ("apps", "StatefulSet") => {
-            for (index, claim) in object.list("spec.volumeClaimTemplates").iter().enumerate() {
-                if let Some(spec) = claim.find("spec") {
-                    pod::claim(spec, &format!("spec.volumeClaimTemplates[{index}]"), all);
-                }
-            }
-            if object.int("spec.revisionHistoryLimit") < 0 {
-                all.push(
-                    "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
-                     recommended"
-                        .into(),
-                );
-            }
-        }
-        _ => {}
+pub(crate) fn node(node: &Value, all: &mut Warnings) {
+    if node.has("spec.configSource") {
+        all.push("spec.configSource: the feature is removed".into());
+    }
+    if !node.text("spec.externalID").is_empty() {
+        all.push("spec.externalID: this field is deprecated, and is unused by Kubernetes".into());
     }
 }
 
-fn service(service: &Value, all: &mut Warnings) {
+pub(crate) fn claim(claim: &Value, all: &mut Warnings) {
+    class_by_annotation(claim, all);
+    if let Some(spec) = claim.find("spec") {
+        pod::claim(spec, "spec", all);
+    }
+}
+
+pub(crate) fn endpoints(endpoints: &Value, all: &mut Warnings) {
+    for (i, subset) in endpoints.list("subsets").iter().enumerate() {
+        for list in ["addresses", "notReadyAddresses"] {
+            for (j, it) in subset.list(list).iter().enumerate() {
+                address(&format!("subsets[{i}].{list}[{j}].ip"), it.text("ip"), all);
+            }
+        }
+    }
+}
+
+pub(crate) fn endpoint_slice(slice: &Value, all: &mut Warnings) {
+    if slice.text("addressType") == "FQDN" {
+        all.push("spec.addressType: FQDN endpoints are deprecated".into());
+    }
+}
+
+pub(crate) fn storage_class(class: &Value, all: &mut Warnings) {
+    for (i, term) in class.list("allowedTopologies").iter().enumerate() {
+        for (j, it) in term.list("matchLabelExpressions").iter().enumerate() {
+            if let Some(text) = pod::deprecated_label(it.text("key")) {
+                all.push(format!(
+                    "allowedTopologies[{i}].matchLabelExpressions[{j}].key: {text}"
+                ));
+            }
+        }
+    }
+}
+
+pub(crate) fn stateful_set(set: &Value, all: &mut Warnings) {
+    for (index, claim) in set.list("spec.volumeClaimTemplates").iter().enumerate() {
+        if let Some(spec) = claim.find("spec") {
+            pod::claim(spec, &format!("spec.volumeClaimTemplates[{index}]"), all);
+        }
+    }
+    if set.int("spec.revisionHistoryLimit") < 0 {
+        all.push(
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+             recommended"
+                .into(),
+        );
+    }
+}
+
+pub(crate) fn service(service: &Value, all: &mut Warnings) {
     const HINTS: &str = "service.kubernetes.io/topology-aware-hints";
     const MODE: &str = "service.kubernetes.io/topology-mode";
     if annotation(service, HINTS).is_some() {
@@ -286,7 +287,7 @@ fn by_annotation(object: &Value, key: &str, text: &str, all: &mut Warnings) {
     }
 }
 
-fn volume(volume: &Value, all: &mut Warnings) {
+pub(crate) fn volume(volume: &Value, all: &mut Warnings) {
     class_by_annotation(volume, all);
     let text = "deprecated since v1.31; use \"mountOptions\" attribute instead";
     by_annotation(volume, "volume.beta.kubernetes.io/mount-options", text, all);

@@ -6,17 +6,17 @@ use super::object_meta::{self, Named};
 use super::pod::resources::container_resource_name;
 use super::words::quantity;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"), None);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     spec(e, &new.child("spec"), Some(&old.child("spec")));
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let status = new.child("status");
     for condition in status.child("conditions").items() {

@@ -1,9 +1,9 @@
 //! Jobs and cron jobs.
 
 mod cron;
-pub(super) mod cron_jobs;
+pub(crate) mod cron_jobs;
 mod indexes;
-pub(super) mod jobs;
+pub(crate) mod jobs;
 mod policies;
 mod status;
 mod zones;

@@ -74,7 +74,7 @@ pub(super) fn domain_prefixed_key(e: &mut Errors, at: &Field, key: &str) {
     e.push_all(names::domain_prefixed_key(&at.path, key));
 }
 
-pub(super) mod requests {
+pub(crate) mod requests {
     //! `CertificateSigningRequest`. What is requested is parsed where it is signed.
 
     use json::Value;
@@ -114,7 +114,7 @@ pub(super) mod requests {
         Vec::new()
     }
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::cluster(any_name));
         let spec = it.child("spec");
         let (request, usages) = (spec.child("request"), spec.child("usages"));
@@ -178,15 +178,15 @@ pub(super) mod requests {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         changed(e, new, old, false, false);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
         changed(e, new, old, false, true);
     }
 
-    pub(in crate::validate) fn approve(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn approve(e: &mut Errors, new: &Field, old: &Field) {
         changed(e, new, old, true, false);
     }
 

@@ -8,7 +8,6 @@ use super::field::Field;
 use super::go_form::go_form;
 use super::object_meta::{self, Named};
 use super::pod::resources::quantity_value;
-use super::same::same;
 use super::words::{IMMUTABLE, quantity, read_quantity};
 
 pub(super) const ACCESS_MODES: &[&str] = &[
@@ -20,7 +19,7 @@ pub(super) const ACCESS_MODES: &[&str] = &[
 pub(super) const VOLUME_MODES: &[&str] = &["Block", "Filesystem"];
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"));
 }
@@ -125,15 +124,15 @@ fn data_source(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     create(e, new);
     let (it, was) = (new.child("spec"), old.child("spec"));
     let (mut munged, mut had) = (it.value.clone(), was.value.clone());
     allowed(e, new, old, &mut munged, &mut had);
-    let form = |it| go_form("PersistentVolumeClaimSpec", it);
-    let (munged, had) = (form(&munged), form(&had));
-    if !same(&munged, &had) {
+    if !e.same_at(&it, &munged, &had) {
+        let form = |it| go_form("PersistentVolumeClaimSpec", it);
+        let (munged, had) = (form(&munged), form(&had));
         let text = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
         e.forbidden(&it, &format!("{text}\n{}", diff(&had, &munged)));
     }
@@ -148,7 +147,7 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
         e.forbidden(&at, "field can not be less than status.capacity");
     }
     let mode = it.child("volumeMode");
-    if !same(mode.value, was.child("volumeMode").value) {
+    if !e.same(&mode, &was.child("volumeMode")) {
         e.invalid(&new.child("volumeMode").with(mode.value), IMMUTABLE);
     }
     let class = it.child("volumeAttributesClassName");
@@ -212,7 +211,7 @@ fn allowed(e: &mut Errors, new: &Field, old: &Field, munged: &mut Value, had: &m
     }
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     if new.child("metadata").text("resourceVersion").is_empty() {
         e.required(&new.child("resourceVersion"), "");

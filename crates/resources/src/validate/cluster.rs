@@ -5,17 +5,17 @@ use super::field::Field;
 use super::object_meta::{self, Named};
 use super::seen::{Key, Seen};
 
-pub(super) mod leases {
+pub(crate) mod leases {
     //! `Lease`
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         spec(e, &it.child("spec"));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         spec(e, &new.child("spec"));
     }
@@ -41,14 +41,14 @@ pub(super) mod leases {
     }
 }
 
-pub(super) mod runtime_classes {
+pub(crate) mod runtime_classes {
     //! `RuntimeClass`
 
     use super::{Errors, Field, Key, Named, Seen, object_meta};
     use crate::validate::pod::resources::overhead;
     use crate::validate::pod::scheduling::tolerations;
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let handler = it.child("handler");
         e.late(|e| {
@@ -73,7 +73,7 @@ pub(super) mod runtime_classes {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         e.late(|e| e.unchanged(&new.child("handler"), &old.child("handler")));
     }

@@ -49,14 +49,14 @@ fn frozen(e: &mut Errors, new: &Field, old: &Field, names: &[&str]) {
     }
 }
 
-pub(super) mod maps {
+pub(crate) mod maps {
     //! `ConfigMap`
 
     use super::{
         Errors, Field, MAX_SIZE, Named, Value, decoded_size, frozen, keys, names, object_meta,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let (data, binary) = (it.child("data"), it.child("binaryData"));
         for (key, at) in data.entries() {
@@ -77,19 +77,19 @@ pub(super) mod maps {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         frozen(e, new, old, &["data", "binaryData"]);
         create(e, new);
     }
 }
 
-pub(super) mod secrets {
+pub(crate) mod secrets {
     //! `Secret`
 
     use super::{Errors, Field, MAX_SIZE, Named, decoded_size, frozen, keys, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let data = it.child("data");
         keys(e, &data);
@@ -128,9 +128,9 @@ pub(super) mod secrets {
         if !at.is_set() {
             return e.required(at, "");
         }
-        let wrong = match base64(at.str()).map(|bytes| json::parse(&bytes)) {
-            Some(Ok(json::Value::Object(_) | json::Value::Null)) => return,
-            Some(Ok(other)) => format!(
+        let wrong = match encoding::base64::decode(at.str()).map(|bytes| json::parse(&bytes)) {
+            Ok(Ok(json::Value::Object(_) | json::Value::Null)) => return,
+            Ok(Ok(other)) => format!(
                 "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
                 match other.type_name() {
                     "integer" => "number",
@@ -138,38 +138,13 @@ pub(super) mod secrets {
                     name => name,
                 }
             ),
-            Some(Err(wrong)) => wrong.what,
-            None => "illegal base64 data".into(),
+            Ok(Err(wrong)) => wrong.what,
+            Err(error) => error.to_string(),
         };
         e.invalid_value(at, "<secret contents redacted>", &wrong);
     }
 
-    fn base64(text: &str) -> Option<Vec<u8>> {
-        let value = |it: u8| match it {
-            b'A'..=b'Z' => Some(it - b'A'),
-            b'a'..=b'z' => Some(it - b'a' + 26),
-            b'0'..=b'9' => Some(it - b'0' + 52),
-            b'+' => Some(62),
-            b'/' => Some(63),
-            _ => None,
-        };
-        let (mut out, mut bits, mut held) = (Vec::with_capacity(text.len() * 3 / 4), 0_u32, 0);
-        for it in text
-            .trim_end_matches('=')
-            .bytes()
-            .filter(|it| !matches!(it, b'\n' | b'\r'))
-        {
-            bits = bits << 6 | u32::from(value(it)?);
-            held += 6;
-            if held >= 8 {
-                held -= 8;
-                out.push(u8::try_from(bits >> held & 0xff).ok()?);
-            }
-        }
-        Some(out)
-    }
-
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         e.immutable(&new.child("type"), &old.child("type"));
         frozen(e, new, old, &["data"]);

@@ -4,14 +4,14 @@ use super::errors::Errors;
 use super::field::Field;
 use super::object_meta::{self, Named};
 
-pub(super) mod namespaces {
+pub(crate) mod namespaces {
     //! `Namespace`
 
     use meta::names;
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_LABEL);
         let all = it.children(&["spec", "finalizers"]);
         for finalizer in all.list() {
@@ -24,11 +24,11 @@ pub(super) mod namespaces {
         object_meta::standard_finalizer(e, at);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let ending = new.child("metadata").has("deletionTimestamp");
         let (want, why) = if ending {
@@ -48,7 +48,7 @@ pub(super) mod namespaces {
         }
     }
 
-    pub(in crate::validate) fn finalize(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn finalize(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for it in new.children(&["spec", "finalizers"]).items() {
             finalizer(e, &it);
@@ -56,22 +56,22 @@ pub(super) mod namespaces {
     }
 }
 
-pub(super) mod service_accounts {
+pub(crate) mod service_accounts {
     //! `ServiceAccount`
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         create(e, new);
     }
 
     /// What a token is asked for.
-    pub(in crate::validate) fn token_request(e: &mut Errors, it: &Field) {
+    pub(crate) fn token_request(e: &mut Errors, it: &Field) {
         let seconds = it.children(&["spec", "expirationSeconds"]);
         if seconds.int() < 600 {
             let text = "may not specify a duration less than 10 minutes";
@@ -86,7 +86,7 @@ pub(super) mod service_accounts {
     }
 }
 
-pub(super) mod priority_classes {
+pub(crate) mod priority_classes {
     //! `PriorityClass`
 
     use super::{Errors, Field, Named, object_meta};
@@ -98,7 +98,7 @@ pub(super) mod priority_classes {
         ("system-cluster-critical", 2 * HIGHEST),
     ];
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let (metadata, value) = (it.child("metadata"), it.child("value"));
         let name = metadata.child("name");
@@ -133,7 +133,7 @@ pub(super) mod priority_classes {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let value = new.child("value");
         if value.int() != old.number("value") {

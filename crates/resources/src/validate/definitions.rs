@@ -14,7 +14,7 @@ use super::webhooks;
 
 const APPROVED: &str = "api-approved.kubernetes.io";
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     metadata(e, it);
     let spec = it.child("spec");
     self::spec(e, &spec);
@@ -22,7 +22,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     rest(e, it, None);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     spec(e, &it);
@@ -41,7 +41,7 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     rest(e, new, Some(old));
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     accepted_names(e, &new.children(&["status", "acceptedNames"]));
 }
@@ -456,7 +456,7 @@ fn conversion(e: &mut Errors, spec: &Field) {
     }
 }
 
-pub(super) mod services {
+pub(crate) mod services {
     //! `APIService`
 
     use super::{Errors, Field, Named, names, object_meta};
@@ -465,7 +465,7 @@ pub(super) mod services {
         names::path_segment_name(name)
     }
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         let before = e.len();
         object_meta::create(e, it, Named::cluster(name));
         let (metadata, spec) = (it.child("metadata"), it.child("spec"));
@@ -528,12 +528,12 @@ pub(super) mod services {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         create(e, new);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for condition in new.children(&["status", "conditions"]).items() {
             e.one_of(&condition.child("status"), &["True", "False", "Unknown"]);

@@ -1,7 +1,7 @@
 //! Claims of devices and their classes. What is allocated is not looked at.
 
 mod parts;
-pub(super) mod slices;
+pub(crate) mod slices;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,18 +13,18 @@ use super::field::{Field, text};
 use super::object_meta::{self, Named};
 use super::seen::Seen;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     claim(e, &it.children(&["spec", "devices"]));
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::create(e, new, Named::SUBDOMAIN);
     object_meta::update(e, new, old);
     e.late(|e| e.immutable(&new.child("spec"), &old.child("spec")));
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
 }
 
@@ -157,41 +157,45 @@ fn exact(e: &mut Errors, it: &Field) {
     parts::tolerations(e, &it.child("tolerations"));
 }
 
-pub(super) mod templates {
+pub(crate) mod templates {
     //! `ResourceClaimTemplate`
 
     use super::{Errors, Field, Named, claim, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         claim(e, &it.children(&["spec", "spec", "devices"]));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::create(e, new, Named::SUBDOMAIN);
         object_meta::update(e, new, old);
         e.late(|e| e.immutable(&new.child("spec"), &old.child("spec")));
     }
 }
 
-pub(super) mod classes {
+pub(crate) mod classes {
     //! `DeviceClass`
 
     use super::{Errors, Field, Named, object_meta, parts};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
-        spec(e, &it.child("spec"));
+        spec(e, &it.child("spec"), None);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
         object_meta::update(e, new, old);
-        spec(e, &new.child("spec"));
+        spec(e, &new.child("spec"), Some(&old.child("spec")));
     }
 
-    fn spec(e: &mut Errors, it: &Field) {
-        parts::selectors(e, &it.child("selectors"));
+    fn spec(e: &mut Errors, it: &Field, old: Option<&Field>) {
+        let selectors = it.child("selectors");
+        // What was stored was valid then, and is not compiled again.
+        if old.is_none_or(|old| old.child("selectors").value != selectors.value) {
+            parts::selectors(e, &selectors);
+        }
         parts::configs(e, &it.child("config"));
         let name = it.child("extendedResourceName");
         if name.is_set() {
@@ -213,16 +217,16 @@ pub(super) mod classes {
     }
 }
 
-pub(super) mod taint_rules {
+pub(crate) mod taint_rules {
     //! `DeviceTaintRule`, of which only metadata is looked at.
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         object_meta::update(e, new, old);
     }

@@ -7,20 +7,19 @@ use super::field::Field;
 use super::ip;
 use super::object_meta::{self, Named};
 use super::pod::containers::PROTOCOLS;
-use super::same::same;
 use super::seen::Seen;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     subsets(e, &it.child("subsets"));
 }
 
 /// What did not change was valid once.
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     object_meta::create(e, new, Named::SUBDOMAIN);
     let all = new.child("subsets");
-    if !same(all.value, old.child("subsets").value) {
+    if !e.same(&all, &old.child("subsets")) {
         subsets(e, &all);
     }
 }
@@ -64,18 +63,19 @@ fn subsets(e: &mut Errors, all: &Field) {
     }
 }
 
-pub(super) mod slices {
+pub(crate) mod slices {
     //! `EndpointSlice`
 
-    use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta, same};
+    use super::{Errors, Field, Named, PROTOCOLS, Seen, ip, names, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         slice(e, it, true);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         let (all, had) = (new.child("endpoints"), old.child("endpoints"));
-        slice(e, new, !same(all.value, had.value));
+        let changed = !e.same(&all, &had);
+        slice(e, new, changed);
         let kind = new.child("addressType");
         e.late(|e| e.unchanged(&kind, &old.child("addressType")));
     }

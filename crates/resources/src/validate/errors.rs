@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use json::Value;
 use meta::field::{Error, ErrorList};
+use schema::{Schema, Typed};
 
 use super::Options;
 use super::field::Field;
 use super::go_form::go_form;
+use crate::equality::equal;
 
 /// Upstream appends what its declarative rules say to what its handwritten rules say, and drops the handwritten twin:
 /// such errors go to `late`.
@@ -18,6 +20,8 @@ pub(crate) struct Errors {
     list: ErrorList,
     late: ErrorList,
     pub(crate) options: Options,
+    /// Of objects that are compared.
+    schema: Option<Schema>,
 }
 
 impl Errors {
@@ -26,6 +30,25 @@ impl Errors {
             options,
             ..Self::default()
         }
+    }
+
+    /// Of an object of this group, version and kind that takes the place of another.
+    pub(crate) fn of_update(kind: (&str, &str, &str), options: Options) -> Self {
+        Self {
+            schema: schema::builtin().kind(kind.0, kind.1, kind.2),
+            ..Self::with(options)
+        }
+    }
+
+    /// Whether the values of two fields are equal, by the type of the first.
+    pub(crate) fn same(&self, new: &Field, old: &Field) -> bool {
+        self.same_at(new, new.value, old.value)
+    }
+
+    /// Whether two values are equal, by the type of a field.
+    pub(crate) fn same_at(&self, at: &Field, a: &Value, b: &Value) -> bool {
+        let root = self.schema.as_ref().map(|it| Typed::new(it.place()));
+        equal(root.and_then(|it| at.path.walk(it, down)), a, b)
     }
 
     pub(crate) fn into_list(mut self) -> Vec<Error> {
@@ -153,5 +176,13 @@ fn sort(value: &mut Value) {
         object.sort_keys();
         // A label selector is no map: its two fields stand in Go's order.
         object.sort_by_rank(|key| usize::from(key == "matchExpressions"));
+    }
+}
+
+/// The type below a name, or of the items of a list or map.
+fn down<'a>(typed: Typed<'a>, name: Option<&str>) -> Option<Typed<'a>> {
+    match name {
+        Some(name) => typed.field(name),
+        None => typed.items().or_else(|| typed.field("")),
     }
 }

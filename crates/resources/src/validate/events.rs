@@ -39,21 +39,21 @@ fn legacy(e: &mut Errors, it: &Field, involved: &str, controller: &str, message:
     }
 }
 
-pub(super) mod core {
+pub(crate) mod core {
     //! By the core group, as it always was.
 
     use super::{Errors, Field, legacy};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         legacy(e, it, "involvedObject", "reportingComponent", "message");
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, _: &Field) {
         create(e, new);
     }
 }
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     legacy(e, it, "regarding", "reportingController", "note");
     object_meta::create(e, it, Named::SUBDOMAIN);
     series(e, &it.child("series"));
@@ -95,7 +95,7 @@ fn series(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     legacy(e, new, "regarding", "reportingController", "note");
     object_meta::update(e, new, old);
     if new.child("series").value != old.child("series").value {

@@ -14,7 +14,7 @@ use super::seen::Seen;
 
 /// The compiler of one policy, and what its predecessor said.
 #[derive(Debug)]
-pub(super) struct Expressions<'a> {
+pub(crate) struct Expressions<'a> {
     compiler: PolicyCompiler,
     has_params: bool,
     old: HashSet<(Place, &'a str)>,

@@ -17,12 +17,12 @@ fn conditions(e: &mut Errors, status: &Field) {
     }
 }
 
-pub(super) mod schemas {
+pub(crate) mod schemas {
     //! `FlowSchema`
 
     use super::{Errors, Field, Named, conditions, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let precedence = spec.child("matchingPrecedence");
@@ -204,21 +204,21 @@ pub(super) mod schemas {
         e.invalid(it, wrong);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, _: &Field) {
         create(e, new);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
         conditions(e, &new.child("status"));
     }
 }
 
-pub(super) mod levels {
+pub(crate) mod levels {
     //! `PriorityLevelConfiguration`
 
     use super::{Errors, Field, Named, conditions, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let (kind, limited, exempt) = (
@@ -341,11 +341,11 @@ pub(super) mod levels {
         ((deck as f64).log2() * hand as f64).ceil()
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, _: &Field) {
         create(e, new);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
         conditions(e, &new.child("status"));
     }
 }

@@ -8,13 +8,13 @@ use super::field::Field;
 use super::object_meta::{self, Named};
 use super::webhooks::policies;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     let mut expressions = Expressions::new(&it.child("spec"), true);
     rules(e, it, &mut expressions, true);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
     let (spec, before) = (new.child("spec"), old.child("spec"));
@@ -99,12 +99,12 @@ fn mutation(e: &mut Errors, it: &Field, expressions: &mut Expressions) {
     }
 }
 
-pub(super) mod bindings {
+pub(crate) mod bindings {
     //! `MutatingAdmissionPolicyBinding`
 
     use super::{Errors, Field, Named, object_meta, operations, policies};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let policy = spec.child("policyName");
@@ -119,7 +119,7 @@ pub(super) mod bindings {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         create(e, new);
     }

@@ -12,14 +12,14 @@ use super::object_meta::{self, Named};
 use super::service::host_name;
 use super::words::IMMUTABLE;
 
-pub(super) mod ingresses {
+pub(crate) mod ingresses {
     //! `Ingress`
 
     use super::{Errors, Field, HashSet, Named, Value, host_name, names, object_meta, text};
 
     const CLASS: &str = "kubernetes.io/ingress.class";
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         ingress(e, it);
         let class = it.children(&["spec", "ingressClassName"]);
         let annotation = it.value.at(&["metadata", "annotations", CLASS]);
@@ -33,12 +33,12 @@ pub(super) mod ingresses {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         ingress(e, new);
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let at = ["status", "loadBalancer", "ingress"];
         let had = old.children(&at);
@@ -180,12 +180,12 @@ fn reference(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) mod ingress_classes {
+pub(crate) mod ingress_classes {
     //! `IngressClass`
 
     use super::{Errors, Field, Named, names, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let controller = spec.child("controller");
@@ -228,7 +228,7 @@ pub(super) mod ingress_classes {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let (it, was) = (new.child("spec"), old.child("spec"));
         e.immutable(&it.child("controller"), &was.child("controller"));
@@ -236,17 +236,17 @@ pub(super) mod ingress_classes {
     }
 }
 
-pub(super) mod policies {
+pub(crate) mod policies {
     //! `NetworkPolicy`
 
     use super::{Errors, Field, HashSet, Named, Value, ip, names, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         spec(e, &it.child("spec"), &HashSet::new());
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let mut had = HashSet::new();
         for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
@@ -347,7 +347,7 @@ pub(super) mod policies {
     }
 }
 
-pub(super) mod addresses {
+pub(crate) mod addresses {
     //! `IPAddress`
 
     use super::{Errors, Field, Named, names, object_meta};
@@ -357,7 +357,7 @@ pub(super) mod addresses {
         wrong.into_iter().map(|error| error.detail).collect()
     }
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::cluster(name));
         let parent = it.children(&["spec", "parentRef"]);
         if !parent.is_set() {
@@ -377,7 +377,7 @@ pub(super) mod addresses {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let at = ["spec", "parentRef"];
         let (parent, was) = (new.children(&at), old.children(&at));
@@ -385,12 +385,12 @@ pub(super) mod addresses {
     }
 }
 
-pub(super) mod ranges {
+pub(crate) mod ranges {
     //! `ServiceCIDR`
 
     use super::{Errors, Field, IMMUTABLE, Named, ip, names, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         ranges(e, &it.child("spec"));
     }
@@ -413,7 +413,7 @@ pub(super) mod ranges {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let spec = new.child("spec");
         let (all, had) = (spec.child("cidrs"), old.children(&["spec", "cidrs"]));
@@ -431,7 +431,7 @@ pub(super) mod ranges {
         }
     }
 
-    pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
     }
 }

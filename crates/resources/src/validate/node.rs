@@ -12,7 +12,7 @@ use super::pod::resources::quantity_value;
 use super::pod::scheduling::TAINT_EFFECTS;
 use super::seen::{Key, Seen};
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     let (metadata, spec) = (it.child("metadata"), it.child("spec"));
     taints(
@@ -39,7 +39,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
 }
 
 /// Also for its status, which has no rules of its own.
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     resources(e, new);
     features(e, &new.children(&["status", "declaredFeatures"]));

@@ -30,7 +30,7 @@ impl Named {
     }
 }
 
-pub(super) fn create(e: &mut Errors, of: &Field, named: Named) {
+pub(crate) fn create(e: &mut Errors, of: &Field, named: Named) {
     let it = of.child("metadata");
     e.push_all(object::validate_object_meta(
         of.value,
@@ -41,7 +41,7 @@ pub(super) fn create(e: &mut Errors, of: &Field, named: Named) {
     standard_finalizers(e, of, &it);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     let it = new.child("metadata");
     e.push_all(object::validate_object_meta_update(
         new.value, old.value, &it.path,

@@ -1,29 +1,29 @@
 //! Pods, and templates of pods.
 
 mod annotations;
-pub(super) mod containers;
+pub(crate) mod containers;
 mod env;
 mod mounts;
 mod probes;
 mod projected;
 mod resize;
-pub(super) mod resources;
-pub(super) mod scheduling;
+pub(crate) mod resources;
+pub(crate) mod scheduling;
 mod security;
 mod spec;
 mod status;
 mod update;
 mod volumes;
 
-pub(super) use resize::resize;
-pub(super) use status::update_status;
-pub(super) use update::{update, update_ephemeral_containers};
+pub(crate) use resize::resize;
+pub(crate) use status::update_status;
+pub(crate) use update::{update, update_ephemeral_containers};
 
 use super::errors::Errors;
 use super::field::Field;
 use super::object_meta::{self, Named};
 
-pub(super) fn create(e: &mut Errors, pod: &Field) {
+pub(crate) fn create(e: &mut Errors, pod: &Field) {
     metadata_and_spec(e, pod);
     let spec = pod.child("spec");
     let ephemeral = spec.child("ephemeralContainers");
@@ -105,7 +105,7 @@ pub(super) fn each_container(spec: &Field, mut see: impl FnMut(&Field)) {
 }
 
 /// Which node a pod goes to.
-pub(super) fn binding(e: &mut Errors, it: &Field) {
+pub(crate) fn binding(e: &mut Errors, it: &Field) {
     let target = it.child("target");
     let (kind, name) = (target.child("kind"), target.child("name"));
     let to_node = matches!(kind.str(), "" | "Node");
@@ -117,17 +117,17 @@ pub(super) fn binding(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) mod templates {
+pub(crate) mod templates {
     //! `PodTemplate` objects.
 
     use super::{Errors, Field, Named, object_meta, template};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         template(e, &it.child("template"));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         template(e, &new.child("template"));
     }

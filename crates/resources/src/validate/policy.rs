@@ -3,7 +3,7 @@
 use super::errors::Errors;
 use super::field::Field;
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     let spec = it.child("spec");
     let (min, max) = (spec.child("minAvailable"), spec.child("maxUnavailable"));
     if min.is_set() && max.is_set() {
@@ -21,11 +21,11 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     e.optional_one_of(&policy, &["AlwaysAllow", "IfHealthyBudget"]);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, _: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, _: &Field) {
     create(e, new);
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, _: &Field) {
     let status = new.child("status");
     let conditions = status.child("conditions");
     let wrong = meta::object::validate_conditions(conditions.list(), &conditions.path);

@@ -13,7 +13,7 @@ use super::quota_names::{is_standard_for_quota, overcommit_allowed};
 use super::seen::Seen;
 use super::words::quantity;
 
-pub(super) mod limits {
+pub(crate) mod limits {
     //! `LimitRange`
 
     use super::{
@@ -21,7 +21,7 @@ pub(super) mod limits {
         overcommit_allowed, quantity, resource_name,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         let all = it.children(&["spec", "limits"]);
         let mut seen = Seen::default();
@@ -40,7 +40,7 @@ pub(super) mod limits {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, _: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, _: &Field) {
         create(e, new);
     }
 
@@ -169,7 +169,7 @@ fn quota_resource(e: &mut Errors, list: &Field) {
     }
 }
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"));
     let status = it.child("status");
@@ -177,7 +177,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     quota_resource(e, &status.child("used"));
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let it = new.child("spec");
     spec(e, &it);
@@ -189,7 +189,7 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     }
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     if new.child("metadata").text("resourceVersion").is_empty() {
         e.required(&new.child("resourceVersion"), "");

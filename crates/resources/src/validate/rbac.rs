@@ -5,7 +5,6 @@ use meta::names;
 use super::errors::Errors;
 use super::field::Field;
 use super::object_meta::{self, Named};
-use super::same::same;
 use super::words::IMMUTABLE;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -92,33 +91,33 @@ fn subject(e: &mut Errors, it: &Field, namespaced: bool) {
 
 fn role_is_immutable(e: &mut Errors, new: &Field, old: &Field) {
     let role = new.child("roleRef");
-    if !same(role.value, old.child("roleRef").value) {
+    if !e.same(&role, &old.child("roleRef")) {
         e.invalid_as("RoleRef", &role, IMMUTABLE);
     }
 }
 
-pub(super) mod roles {
+pub(crate) mod roles {
     //! `Role`
 
     use super::{Errors, Field, NAMESPACED, object_meta, rules};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, NAMESPACED);
         rules(e, &it.child("rules"), true);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         object_meta::update(e, new, old);
     }
 }
 
-pub(super) mod cluster_roles {
+pub(crate) mod cluster_roles {
     //! `ClusterRole`
 
     use super::{CLUSTER, Errors, Field, object_meta, rules};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, CLUSTER);
         rules(e, &it.child("rules"), false);
         let aggregation = it.child("aggregationRule");
@@ -139,40 +138,40 @@ pub(super) mod cluster_roles {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         object_meta::update(e, new, old);
     }
 }
 
-pub(super) mod bindings {
+pub(crate) mod bindings {
     //! `RoleBinding`
 
     use super::{Errors, Field, NAMESPACED, binding, object_meta, role_is_immutable};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, NAMESPACED);
         binding(e, it, &["Role", "ClusterRole"], true);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         object_meta::update(e, new, old);
         role_is_immutable(e, new, old);
     }
 }
 
-pub(super) mod cluster_bindings {
+pub(crate) mod cluster_bindings {
     //! `ClusterRoleBinding`
 
     use super::{CLUSTER, Errors, Field, binding, object_meta, role_is_immutable};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, CLUSTER);
         binding(e, it, &["ClusterRole"], false);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         object_meta::update(e, new, old);
         role_is_immutable(e, new, old);

@@ -18,12 +18,12 @@ const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 const FOR_BALANCERS: &str = "may only be used when `type` is 'LoadBalancer'";
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::LABEL);
     service(e, it, None);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     changed_ips(e, &it, &was);
@@ -44,7 +44,7 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     service(e, new, Some(old));
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let at = ["status", "loadBalancer", "ingress"];
     let (all, had) = (new.children(&at), old.children(&at));

@@ -7,7 +7,6 @@ use meta::names;
 use super::errors::Errors;
 use super::field::{Field, text};
 use super::object_meta::{self, Named};
-use super::same::same;
 use super::seen::{Key, Seen};
 use super::words::IMMUTABLE;
 use super::{sources, volumes};
@@ -41,12 +40,12 @@ fn provisioner(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(super) mod classes {
+pub(crate) mod classes {
     //! `StorageClass`
 
     use super::{Errors, Field, Key, Named, Seen, object_meta, parameters, provisioner};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let by = it.child("provisioner");
         if by.is_empty() {
@@ -95,7 +94,7 @@ pub(super) mod classes {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         e.late(|e| {
             for name in [
@@ -110,12 +109,12 @@ pub(super) mod classes {
     }
 }
 
-pub(super) mod attachments {
+pub(crate) mod attachments {
     //! `VolumeAttachment`
 
     use super::{Errors, Field, MAX_SIZE, Named, names, object_meta, size, volumes};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let (spec, status) = (it.child("spec"), it.child("status"));
         let attacher = spec.child("attacher");
@@ -163,20 +162,20 @@ pub(super) mod attachments {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         e.late(|e| e.unchanged(&new.child("spec"), &old.child("spec")));
     }
 }
 
-pub(super) mod nodes {
+pub(crate) mod nodes {
     //! `CSINode`
 
     use super::{
-        Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, same, sources, text,
+        Errors, Field, HashMap, IMMUTABLE, Named, Seen, names, object_meta, sources, text,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let all = it.children(&["spec", "drivers"]);
         let mut seen = Seen::default();
@@ -207,7 +206,7 @@ pub(super) mod nodes {
     }
 
     /// How much a driver has may change.
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         create(e, new);
         let all = new.children(&["spec", "drivers"]);
         let mut by_name: HashMap<&str, Vec<&json::Value>> = HashMap::new();
@@ -230,7 +229,7 @@ pub(super) mod nodes {
                     value
                 };
                 let (it, was) = (without(it), without(was));
-                if !same(&it, &was) {
+                if !e.same_at(&all.item(0), &it, &was) {
                     e.invalid(&all.with(&it), IMMUTABLE);
                 }
             }
@@ -238,12 +237,12 @@ pub(super) mod nodes {
     }
 }
 
-pub(super) mod drivers {
+pub(crate) mod drivers {
     //! `CSIDriver`
 
-    use super::{Errors, Field, Named, Seen, object_meta, same};
+    use super::{Errors, Field, Named, Seen, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         spec(e, &it.child("spec"));
     }
@@ -300,12 +299,13 @@ pub(super) mod drivers {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         let (it, was) = (new.child("spec"), old.child("spec"));
         spec(e, &it);
-        let attach = it.child_as("attachRequired", "attachedRequired");
-        if !same(attach.value, was.child("attachRequired").value) {
+        let attach = "attachRequired";
+        if !e.same(&it.child(attach), &was.child(attach)) {
+            let attach = it.child_as(attach, "attachedRequired");
             e.invalid(&attach, super::IMMUTABLE);
         }
         let modes = "volumeLifecycleModes";
@@ -313,19 +313,19 @@ pub(super) mod drivers {
     }
 }
 
-pub(super) mod capacities {
+pub(crate) mod capacities {
     //! `CSIStorageCapacity`
 
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::SUBDOMAIN);
         e.label_selector(&it.child("nodeTopology"));
         e.dns_subdomain(&it.child("storageClassName"));
         e.non_negative_quantity(&it.child("capacity"));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for name in ["nodeTopology", "storageClassName"] {
             e.immutable(&new.child(name), &old.child(name));
@@ -333,12 +333,12 @@ pub(super) mod capacities {
     }
 }
 
-pub(super) mod attribute_classes {
+pub(crate) mod attribute_classes {
     //! `VolumeAttributesClass`
 
-    use super::{Errors, Field, Named, object_meta, parameters, provisioner, same};
+    use super::{Errors, Field, Named, object_meta, parameters, provisioner};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let driver = it.child("driverName");
         if e.required_text(&driver) {
@@ -347,11 +347,11 @@ pub(super) mod attribute_classes {
         parameters(e, &it.child("parameters"), false);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         for name in ["driverName", "parameters"] {
             let it = new.child(name);
-            if !same(it.value, old.child(name).value) {
+            if !e.same(&it, &old.child(name)) {
                 e.forbidden(&it, &format!("updates to {name} are forbidden."));
             }
         }

@@ -9,11 +9,10 @@ use super::field::Field;
 use super::go_form::go_form;
 use super::object_meta::{self, Named};
 use super::pod::scheduling::node_selector;
-use super::same::same;
 use super::sources;
 use super::words::{IMMUTABLE, quantity};
 
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     spec(
         e,
@@ -23,7 +22,7 @@ pub(super) fn create(e: &mut Errors, it: &Field) {
     );
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     create(e, new);
     let (it, was) = (new.child("spec"), old.child("spec"));
     let (mut source, had) = (only_source(it.value), only_source(was.value));
@@ -32,7 +31,7 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
     if added && let Some(csi) = source.get_mut("csi").and_then(Value::as_object_mut) {
         csi.remove(expand);
     }
-    if !same(&source, &had) {
+    if !e.same_at(&it, &source, &had) {
         let text = "spec.persistentvolumesource is immutable after creation";
         let at = it.child("persistentvolumesource");
         let form = |it| go_form("PersistentVolumeSource", it);
@@ -40,12 +39,13 @@ pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
         e.forbidden(&at, &format!("{text}\n{diff}"));
     }
     let mode = it.child("volumeMode");
-    if !same(mode.value, was.child("volumeMode").value) {
+    if !e.same(&mode, &was.child("volumeMode")) {
         e.invalid(&new.child("volumeMode").with(mode.value), IMMUTABLE);
     }
     let (affinity, had) = (it.child("nodeAffinity"), was.child("nodeAffinity"));
     if had.is_set()
-        && !same(
+        && !e.same_at(
+            &affinity,
             affinity.value,
             &with_stable_labels(had.value, affinity.value),
         )
@@ -100,7 +100,7 @@ fn with_stable_labels(old: &Value, new: &Value) -> Value {
     }
 }
 
-pub(super) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     if new.child("metadata").text("resourceVersion").is_empty() {
         e.required(&new.child("resourceVersion"), "");

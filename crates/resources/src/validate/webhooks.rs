@@ -15,12 +15,12 @@ pub(crate) const STATIC_NAMES: &str = "names ending with \".static.k8s.io\" are 
     configurations and cannot be managed via the API";
 
 /// Of both kinds of configurations.
-pub(super) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     hooks(e, it, None);
 }
 
-pub(super) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
     hooks(e, new, Some(old));
 }
@@ -260,7 +260,7 @@ fn resources(e: &mut Errors, all: &Field) {
     }
 }
 
-pub(super) mod policies {
+pub(crate) mod policies {
     //! `ValidatingAdmissionPolicy`
 
     use cel::Type;
@@ -269,14 +269,14 @@ pub(super) mod policies {
         Errors, Expressions, Field, Key, Named, Place, Seen, names, object_meta, operations,
     };
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let mut expressions = Expressions::new(&spec, !spec.child("variables").is_empty());
         rules(e, it, &mut expressions, true);
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         object_meta::create(e, new, Named::CLUSTER_SUBDOMAIN);
         let (spec, before) = (new.child("spec"), old.child("spec"));
@@ -290,17 +290,14 @@ pub(super) mod policies {
         rules(e, new, &mut expressions, conditions_changed(&spec, &before));
     }
 
-    pub(in crate::validate) fn remember_conditions<'a>(
-        expressions: &mut Expressions<'a>,
-        before: &Field<'a>,
-    ) {
+    pub(crate) fn remember_conditions<'a>(expressions: &mut Expressions<'a>, before: &Field<'a>) {
         let all = before.value.get("matchConditions");
         let all = Field::root(all.unwrap_or(&json::Value::Null));
         expressions.remember_all(Place::MatchCondition, &all, "expression");
     }
 
     /// Whether anything changed that could make conditions wrong which were right.
-    pub(in crate::validate) fn conditions_changed(spec: &Field, before: &Field) -> bool {
+    pub(crate) fn conditions_changed(spec: &Field, before: &Field) -> bool {
         ["paramKind", "matchConditions"]
             .iter()
             .any(|key| spec.child(key).value != before.child(key).value)
@@ -352,11 +349,7 @@ pub(super) mod policies {
     }
 
     /// What policies that mutate have too. Without expressions, the conditions are those that were there.
-    pub(in crate::validate) fn common(
-        e: &mut Errors,
-        spec: &Field,
-        expressions: Option<&mut Expressions>,
-    ) {
+    pub(crate) fn common(e: &mut Errors, spec: &Field, expressions: Option<&mut Expressions>) {
         let failure = spec.child("failurePolicy");
         if failure.is_set() {
             e.one_of(&failure, &["Fail", "Ignore"]);
@@ -409,7 +402,7 @@ pub(super) mod policies {
         }
     }
 
-    pub(in crate::validate) fn match_resources(e: &mut Errors, it: &Field) {
+    pub(crate) fn match_resources(e: &mut Errors, it: &Field) {
         let policy = it.child("matchPolicy");
         if policy.is_set() {
             e.one_of(&policy, &["Equivalent", "Exact"]);
@@ -438,11 +431,7 @@ pub(super) mod policies {
         }
     }
 
-    pub(in crate::validate) fn variables(
-        e: &mut Errors,
-        all: &Field,
-        expressions: &mut Expressions,
-    ) {
+    pub(crate) fn variables(e: &mut Errors, all: &Field, expressions: &mut Expressions) {
         for it in all.items() {
             let (name, expression) = (it.child("name"), it.child("expression"));
             if name.str().trim().is_empty() {
@@ -482,7 +471,7 @@ pub(super) mod policies {
         e.optional_one_of(&reason, &["Forbidden", "Invalid", "RequestEntityTooLarge"]);
     }
 
-    pub(in crate::validate) fn param_ref(e: &mut Errors, it: &Field) {
+    pub(crate) fn param_ref(e: &mut Errors, it: &Field) {
         if !it.is_set() {
             return;
         }
@@ -507,12 +496,12 @@ pub(super) mod policies {
     }
 }
 
-pub(super) mod bindings {
+pub(crate) mod bindings {
     //! `ValidatingAdmissionPolicyBinding`
 
     use super::{Error, Errors, Field, Key, Named, Seen, object_meta, policies};
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
         let spec = it.child("spec");
         let policy = spec.child("policyName");
@@ -544,7 +533,7 @@ pub(super) mod bindings {
         }
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         create(e, new);
     }

@@ -6,7 +6,6 @@ use meta::selector;
 
 use super::errors::Errors;
 use super::field::Field;
-use super::same::same;
 use meta::names;
 
 const NEGATIVE: &str = "must be greater than or equal to 0";
@@ -166,13 +165,13 @@ impl Errors {
 
     /// Of rules that upstream generates: they do not show what they refuse.
     pub(super) fn unchanged(&mut self, new: &Field, old: &Field) {
-        if !same(new.value, old.value) {
+        if !self.same(new, old) {
             self.invalid_value(new, Value::Null, IMMUTABLE);
         }
     }
 
     pub(super) fn immutable(&mut self, new: &Field, old: &Field) {
-        if !same(new.value, old.value) {
+        if !self.same(new, old) {
             let shown = match new.value {
                 Value::Null if old.value.as_str().is_none() => Value::Null,
                 _ => return self.invalid(new, IMMUTABLE),

@@ -1,10 +1,10 @@
 //! Kinds that keep pods running: of `apps`, and replication controllers.
 
-pub(super) mod daemon_sets;
-pub(super) mod deployments;
-pub(super) mod replica_sets;
-pub(super) mod revisions;
-pub(super) mod stateful_sets;
+pub(crate) mod daemon_sets;
+pub(crate) mod deployments;
+pub(crate) mod replica_sets;
+pub(crate) mod revisions;
+pub(crate) mod stateful_sets;
 
 use super::errors::Errors;
 use super::field::Field;

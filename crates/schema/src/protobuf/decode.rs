@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use encoding::base64;
 use json::{Number, Object, Text, Value};
 use meta::quantity::Quantity;
 use meta::time::Time;
@@ -238,9 +239,7 @@ impl Decoder {
                 }
             }
             (Shape::String, Format::None) => reader.string(wire, name)?.into(),
-            (Shape::String, Format::Byte) => {
-                crate::base64::encode(reader.bytes(wire, name)?).into()
-            }
+            (Shape::String, Format::Byte) => base64::encode(reader.bytes(wire, name)?).into(),
             _ => self.message(place, reader.bytes(wire, name)?, depth + 1)?,
         })
     }

@@ -1,24 +1,25 @@
 //! Values to bytes, as upstream's generated `Marshal` writes them: fields by number, map entries by key, and what is no
 //! pointer in Go always, even if it is zero.
 
+use encoding::base64;
+use encoding::protobuf::Message;
 use json::{Object, Value};
 use meta::quantity::Quantity;
 use meta::time::Time;
 
 use super::Error;
 use super::decode::is_wrapped;
-use super::wire::Writer;
 use crate::canonical::ZERO_TIME;
 use crate::{Format, Inside, NodeId, Place, Shape};
 
 /// The message of a built-in type. Fields that are not there are zero.
 pub fn encode(place: Place<'_>, value: &Value) -> Result<Vec<u8>, Error> {
-    let mut writer = Writer::with_capacity(512);
+    let mut writer = Message::with_capacity(512);
     payload(&mut writer, place, value)?;
-    Ok(writer.out)
+    Ok(writer.0)
 }
 
-fn payload(writer: &mut Writer, place: Place<'_>, value: &Value) -> Result<(), Error> {
+fn payload(writer: &mut Message, place: Place<'_>, value: &Value) -> Result<(), Error> {
     let node = place.node();
     match (&node.shape, node.format, value) {
         (Shape::Object { .. }, _, Value::Object(object)) => return fields(writer, place, object),
@@ -29,8 +30,8 @@ fn payload(writer: &mut Writer, place: Place<'_>, value: &Value) -> Result<(), E
                 .try_for_each(|item| one(writer, 1, place.at(*items), item));
         }
         (Shape::IntOrString, _, _) => {
-            writer.number(1, i64::from(value.as_str().is_some()));
-            writer.number(2, value.as_i64().unwrap_or_default());
+            writer.int(1, i64::from(value.as_str().is_some()));
+            writer.int(2, value.as_i64().unwrap_or_default());
             writer.bytes(3, value.as_str().unwrap_or_default().as_bytes());
         }
         (_, Format::Quantity, _) => {
@@ -62,8 +63,8 @@ fn payload(writer: &mut Writer, place: Place<'_>, value: &Value) -> Result<(), E
                 0
             };
             if time.unix_seconds() != ZERO_TIME || nanos != 0 {
-                writer.number(1, time.unix_seconds());
-                writer.number(2, i64::try_from(nanos).unwrap_or_default());
+                writer.int(1, time.unix_seconds());
+                writer.int(2, i64::try_from(nanos).unwrap_or_default());
             }
         }
         (
@@ -86,7 +87,7 @@ fn payload(writer: &mut Writer, place: Place<'_>, value: &Value) -> Result<(), E
     Ok(())
 }
 
-fn fields(writer: &mut Writer, place: Place<'_>, object: &Object) -> Result<(), Error> {
+fn fields(writer: &mut Message, place: Place<'_>, object: &Object) -> Result<(), Error> {
     let (Shape::Object { fields, .. }, Some(go)) = (place.shape(), &place.node().go) else {
         return Ok(());
     };
@@ -118,7 +119,7 @@ fn fields(writer: &mut Writer, place: Place<'_>, object: &Object) -> Result<(), 
 }
 
 fn field(
-    writer: &mut Writer,
+    writer: &mut Message,
     number: u32,
     place: Place<'_>,
     value: Option<&Value>,
@@ -145,12 +146,12 @@ fn field(
 }
 
 /// A value that is written as one field. Null is the type's zero value.
-fn one(writer: &mut Writer, number: u32, place: Place<'_>, value: &Value) -> Result<(), Error> {
+fn one(writer: &mut Message, number: u32, place: Place<'_>, value: &Value) -> Result<(), Error> {
     let node = place.node();
     match (&node.shape, node.format, value) {
-        (Shape::Boolean | Shape::Integer, _, Value::Null) => writer.number(number, 0),
-        (Shape::Boolean, _, Value::Bool(it)) => writer.number(number, i64::from(*it)),
-        (Shape::Integer, _, Value::Number(json::Number::Int(it))) => writer.number(number, *it),
+        (Shape::Boolean | Shape::Integer, _, Value::Null) => writer.int(number, 0),
+        (Shape::Boolean, _, Value::Bool(it)) => writer.int(number, i64::from(*it)),
+        (Shape::Integer, _, Value::Number(json::Number::Int(it))) => writer.int(number, *it),
         (Shape::Number, _, Value::Null) => writer.double(number, 0.0),
         (Shape::Number, _, Value::Number(it)) => writer.double(number, it.as_f64()),
         (Shape::String, Format::None | Format::Byte, Value::Null)
@@ -159,7 +160,7 @@ fn one(writer: &mut Writer, number: u32, place: Place<'_>, value: &Value) -> Res
         }
         (Shape::String, Format::None, Value::String(text)) => writer.bytes(number, text.as_bytes()),
         (Shape::String, Format::Byte, Value::String(text)) => {
-            let bytes = crate::base64::decode(text).map_err(|why| wrong("bytes", why))?;
+            let bytes = base64::decode(text).map_err(|why| wrong("bytes", why.to_string()))?;
             writer.bytes(number, &bytes);
         }
         (Shape::Boolean | Shape::Integer | Shape::Number, _, _)
@@ -175,14 +176,14 @@ fn one(writer: &mut Writer, number: u32, place: Place<'_>, value: &Value) -> Res
 }
 
 fn schema_or(
-    writer: &mut Writer,
+    writer: &mut Message,
     place: Place<'_>,
     id: NodeId,
     value: &Value,
 ) -> Result<(), Error> {
     let format = place.node().format;
     if let Format::SchemaOrBool(_) = format {
-        writer.number(
+        writer.int(
             1,
             i64::from(*value == Value::Bool(true) || value.as_object().is_some()),
         );

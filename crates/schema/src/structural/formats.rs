@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
+use encoding::{base64, percent, uuid};
 use json::Text;
 use meta::time::Time;
 use regex::Regex;
@@ -65,9 +66,9 @@ pub(super) fn matches(format: &str, text: &str) -> bool {
         "cidr" => is_cidr(text),
         "mac" => is_mac(text),
         "uuid" => is_uuid(text, None),
-        "uuid3" => is_uuid(text, Some('3')),
-        "uuid4" => is_uuid(text, Some('4')),
-        "uuid5" => is_uuid(text, Some('5')),
+        "uuid3" => is_uuid(text, Some(b'3')),
+        "uuid4" => is_uuid(text, Some(b'4')),
+        "uuid5" => is_uuid(text, Some(b'5')),
         "isbn" => is_isbn10(text) || is_isbn13(text),
         "isbn10" => is_isbn10(text),
         "isbn13" => is_isbn13(text),
@@ -75,7 +76,7 @@ pub(super) fn matches(format: &str, text: &str) -> bool {
         "ssn" => is_ssn(text),
         "hexcolor" => is_hex_color(text),
         "rgbcolor" => is_rgb_color(text),
-        "byte" => !text.is_empty() && crate::base64::decode(text).is_ok(),
+        "byte" => !text.is_empty() && base64::decode(text).is_ok(),
         "date" => text.len() == 10 && Time::parse(&format!("{text}T00:00:00Z")).is_ok(),
         "duration" => is_duration(text),
         "datetime" => Time::parse(&text.to_ascii_uppercase()).is_ok(),
@@ -90,14 +91,8 @@ fn is_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|it| it <= b' ' || it == 0x7f) {
         return false;
     }
-    let escapes = text.split('%').skip(1);
-    for escape in escapes {
-        if !escape
-            .get(..2)
-            .is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))
-        {
-            return false;
-        }
+    if percent::decode(text.as_bytes()).is_err() {
+        return false;
     }
     if text.starts_with('/') {
         return true;
@@ -166,20 +161,11 @@ fn is_mac(text: &str) -> bool {
     parts(':', 2) || parts('-', 2) || parts('.', 4)
 }
 
-fn is_uuid(text: &str, version: Option<char>) -> bool {
-    static UUID: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new("^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$")
-            .expect("a constant, held by a test")
-    });
-    if !UUID.is_match(text) {
+fn is_uuid(text: &str, version: Option<u8>) -> bool {
+    let Some(digits) = uuid::digits(text) else {
         return false;
-    }
-    let digits: Vec<char> = text
-        .to_ascii_lowercase()
-        .chars()
-        .filter(|it| *it != '-')
-        .collect();
-    let variant = version == Some('3') || matches!(digits[16], '8' | '9' | 'a' | 'b');
+    };
+    let variant = version == Some(b'3') || matches!(digits[16], b'8' | b'9' | b'a' | b'b');
     version.is_none_or(|it| digits[12] == it && variant)
 }
 

@@ -11,6 +11,7 @@ mod field_path;
 mod scope;
 
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use cel::kubernetes::{self, PER_CALL_LIMIT, RUNTIME_COST_BUDGET};
 use json::{Object, Text, Value};
@@ -51,7 +52,7 @@ pub struct Validator {
 #[derive(Debug)]
 pub struct LazyValidator {
     schema: Value,
-    compiled: OnceLock<Option<Validator>>,
+    compiled: OnceLock<(Option<Validator>, Vec<Duration>)>,
 }
 
 /// The rules of a resource, whose schema is at `place`; nothing if it has none.
@@ -69,10 +70,17 @@ impl LazyValidator {
 
     /// Nothing if there are no rules.
     pub fn get(&self) -> Option<&Validator> {
-        let compiled = self
-            .compiled
-            .get_or_init(|| Validator::new(&self.schema, true));
-        compiled.as_ref()
+        self.compiled().0.as_ref()
+    }
+
+    /// Compiles the rules, and tells how long those of each place took.
+    pub fn compile(&self) -> &[Duration] {
+        &self.compiled().1
+    }
+
+    fn compiled(&self) -> &(Option<Validator>, Vec<Duration>) {
+        let compile = || Validator::timed(&self.schema, true);
+        self.compiled.get_or_init(compile)
     }
 
     /// Whether the rules need not be compiled any more.
@@ -152,6 +160,10 @@ impl Validator {
     /// Compiles all rules of a schema as stored ones. Nothing if it has none. A rule that does not compile is told for each
     /// object.
     pub fn new(schema: &Value, is_resource_root: bool) -> Option<Self> {
+        Self::timed(schema, is_resource_root).0
+    }
+
+    fn timed(schema: &Value, is_resource_root: bool) -> (Option<Self>, Vec<Duration>) {
         let typed = Arc::new(cel::Schema::from_json(schema, is_resource_root));
         let env = kubernetes::environment(MINOR, kubernetes::Mode::Stored);
         let node = Node {
@@ -160,7 +172,9 @@ impl Validator {
             values: &typed,
             is_root: is_resource_root,
         };
-        build(schema, node, &Environments::stored(env))
+        let environments = Environments::stored(env);
+        let built = build(schema, node, &environments);
+        (built, environments.times.into_inner())
     }
 
     /// The rules of a property and below it.
@@ -220,10 +234,14 @@ fn build(rules: &Value, node: Node<'_>, environments: &Environments<'_>) -> Opti
     named.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let all_of = rules.get("allOf").and_then(Value::as_array);
     let all_of = all_of.into_iter().flatten();
+    let begun = Instant::now();
+    let compiled = Rule::compile_all(rules, node.schema, typed, environments);
+    let took = begun.elapsed();
+    environments.times.borrow_mut().push(took);
     let this = Validator {
         schema: values.clone(),
         kind: node.schema.str_at(&["type"]).unwrap_or_default().into(),
-        rules: Rule::compile_all(rules, node.schema, typed, environments),
+        rules: compiled,
         all_of: all_of
             .filter_map(|it| build(it, node, environments))
             .collect(),

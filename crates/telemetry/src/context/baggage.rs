@@ -55,7 +55,5 @@ fn is_token(text: &str) -> bool {
 /// Printable ASCII but for space, quote, comma, semicolon and backslash; a percent sign begins two digits.
 fn is_value(text: &[u8]) -> bool {
     let is_fine = |it: &u8| it.is_ascii_graphic() && !b"\",;\\".contains(it);
-    let mut escapes = text.split(|it| *it == b'%').skip(1);
-    let is_escape = |it: &[u8]| it.len() >= 2 && it[..2].iter().all(u8::is_ascii_hexdigit);
-    text.iter().all(is_fine) && escapes.all(is_escape)
+    text.iter().all(is_fine) && encoding::percent::decode(text).is_ok()
 }

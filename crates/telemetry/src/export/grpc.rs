@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use bytes::Bytes;
+use encoding::gzip;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
@@ -13,7 +14,7 @@ use super::message::{Message, Pieces};
 use super::resource::decode;
 use super::retry::{Again, Failure};
 use super::transport::{MAX_ANSWER, shortened};
-use super::{Signal, Target, gzip};
+use super::{Signal, Target};
 use crate::protobuf::{self, Field};
 
 pub(super) fn request(

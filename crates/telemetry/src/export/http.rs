@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use encoding::gzip;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt as _, Limited};
@@ -11,7 +12,7 @@ use hyper::body::Incoming;
 use super::message::{Message, Pieces};
 use super::retry::{Again, Failure};
 use super::transport::{MAX_ANSWER, shortened};
-use super::{Signal, Target, gzip};
+use super::{Signal, Target};
 
 pub(super) fn request(
     target: &Target,

@@ -1,6 +1,7 @@
 //! Who it is that sends.
 
 use bytes::Bytes;
+use encoding::percent;
 
 use super::message::Message;
 use crate::protobuf;
@@ -16,11 +17,11 @@ impl Resource {
         let mut field = protobuf::Message::default();
         field.message(1, |resource| {
             for (key, value) in own {
-                resource.attribute(1, key, value);
+                protobuf::attribute(resource, 1, key, value);
             }
             for (key, value) in pairs(attributes.unwrap_or_default()) {
                 if own.iter().all(|(own, _)| *own != key) {
-                    resource.attribute(1, &key, &value);
+                    protobuf::attribute(resource, 1, &key, &value);
                 }
             }
         });
@@ -37,7 +38,7 @@ impl Resource {
         let Self(resource) = self;
         let size = pieces.iter().map(Bytes::len).sum::<usize>();
         let mut head = protobuf::Message::default();
-        head.open(1, resource.len() + size);
+        head.length(1, resource.len() + size);
         head.0.extend_from_slice(resource);
         Message::new(head.0, pieces)
     }
@@ -54,26 +55,8 @@ pub(crate) fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
 
 /// What is no percent-encoding stays as it is.
 pub(super) fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes
-            .get(at + 1..at + 3)
-            .and_then(|it| str::from_utf8(it).ok());
-        let hex = hex.filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()));
-        match hex.and_then(|it| u8::from_str_radix(it, 16).ok()) {
-            Some(byte) if bytes[at] == b'%' => {
-                out.push(byte);
-                at += 3;
-            }
-            _ => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    let decoded = percent::decode_lenient(text.as_bytes());
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 #[cfg(test)]
@@ -93,7 +76,7 @@ mod tests {
                     let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
                     Some(format!("{}={}", text(key), text(value)))
                 }
-                Field::Number(_) => None,
+                _ => None,
             })
             .collect();
         assert_eq!(

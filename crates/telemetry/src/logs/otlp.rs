@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::{Field, Record, Severity, cut};
 use crate::export::Item;
-use crate::protobuf::Message;
+use crate::protobuf::{self, Message};
 
 /// A record that waits to be sent: the `LogRecord` it becomes.
 #[derive(Debug)]
@@ -32,8 +32,10 @@ impl Entry {
         out.message(5, |body| body.text(1, cut(record.message)));
         for (key, field) in record.fields {
             match field {
-                Field::Text(text) => out.attribute(6, key, cut(text)),
-                Field::Took(took) => out.attribute(6, key, &meta::time::go_duration_string(*took)),
+                Field::Text(text) => protobuf::attribute(&mut out, 6, key, cut(text)),
+                Field::Took(took) => {
+                    protobuf::attribute(&mut out, 6, key, &meta::time::go_duration_string(*took));
+                }
                 // Bool is field 2 of AnyValue, as in `opentelemetry/proto/common/v1/common.proto`.
                 Field::Flag(flag) => out.message(6, |pair| {
                     pair.text(1, key);
@@ -46,7 +48,7 @@ impl Entry {
             }
         }
         if !record.audit_id.is_empty() {
-            out.attribute(6, "audit-ID", cut(record.audit_id));
+            protobuf::attribute(&mut out, 6, "audit-ID", cut(record.audit_id));
         }
         if let Some(ids) = record.ids {
             // The trace is sampled, or it would have no ids.

@@ -6,7 +6,7 @@ use json::{Value, json};
 use super::otlp::metric;
 use super::registry::Kind;
 use crate::export::{Outcome, Signal, Target, send_once};
-use crate::protobuf::Message;
+use crate::protobuf::{self, Message};
 
 const DELTA: u32 = 1;
 
@@ -130,7 +130,7 @@ fn point(it: &Value) -> Vec<u8> {
 fn attributes(out: &mut Message, field: u32, of: Option<&Value>) {
     for it in of.map_or(&[][..], |of| items(of, "attributes")) {
         let (key, value) = (text(it, &["key"]), text(it, &["value", "stringValue"]));
-        out.attribute(field, key, value);
+        protobuf::attribute(out, field, key, value);
     }
 }
 

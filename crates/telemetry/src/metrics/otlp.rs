@@ -7,7 +7,7 @@ use super::handle::Unit;
 use super::registry::{Gathered, Kind, Registry, Sample, Value};
 use super::text::help;
 use crate::export::Item;
-use crate::protobuf::Message;
+use crate::protobuf::{self, Message};
 
 const CUMULATIVE: u64 = 2;
 /// Collectors take messages of up to 4 MiB by default: a message that has grown so large ends.
@@ -130,7 +130,7 @@ fn point(family: &Gathered, sample: &Sample, now: SystemTime) -> Vec<u8> {
         _ => 7,
     };
     for (name, value) in family.names.iter().zip(&sample.labels) {
-        out.attribute(attributes, name, value);
+        protobuf::attribute(&mut out, attributes, name, value);
     }
     match &sample.value {
         Value::Counter(value) => out.fixed64(6, *value),

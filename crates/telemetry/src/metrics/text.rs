@@ -2,7 +2,8 @@
 
 use std::time::SystemTime;
 
-use super::float::go;
+use encoding::go;
+
 use super::handle::{Seen, Unit};
 use super::protobuf;
 use super::registry::{Desc, Gathered, Kind, Registry, Sample, Stability, Value};
@@ -140,7 +141,7 @@ fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Fo
         Value::Number(value) => {
             put(
                 out,
-                &format!("{name}{} {}\n", braces(&pairs, None), go(*value)),
+                &format!("{name}{} {}\n", braces(&pairs, None), go::float(*value)),
             );
         }
         Value::Histogram {
@@ -156,7 +157,7 @@ fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Fo
             for (at, count) in counts.iter().enumerate() {
                 total += count;
                 let bound = family.bounds.get(at).copied().unwrap_or(f64::INFINITY);
-                let bound = match (go(bound), format) {
+                let bound = match (go::float(bound), format) {
                     (bound, Format::OpenMetrics) if is_whole(&bound) => bound + ".0",
                     (bound, _) => bound,
                 };
@@ -172,7 +173,7 @@ fn write_sample(out: &mut String, family: &Gathered, sample: &Sample, format: Fo
                 out.push('\n');
             }
             let braces = braces(&pairs, None);
-            put(out, &format!("{name}_sum{braces} {}\n", go(*sum)));
+            put(out, &format!("{name}_sum{braces} {}\n", go::float(*sum)));
             put(out, &format!("{name}_count{braces} {total}\n"));
         }
     }
@@ -187,7 +188,7 @@ fn write_exemplar(out: &mut String, seen: &Seen, unit: Unit) {
             " # {{trace_id=\"{}\",span_id=\"{}\"}} {} {}.{:03}",
             seen.ids.trace(),
             seen.ids.span(),
-            go(unit.shown(seen.value.into())),
+            go::float(unit.shown(seen.value.into())),
             at.as_secs(),
             at.subsec_millis()
         ),

@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use encoding::hex;
 use json::{Number, Object, Value};
 
 use super::Error;
@@ -83,7 +84,7 @@ fn field_to_json(kind: &'static Kind, field: Field<'_>, depth: usize) -> Result<
         Kind::Text => utf8(field)?.into(),
         Kind::Bool => (field.number() != 0).into(),
         Kind::Double => double(f64::from_bits(field.number())),
-        Kind::Hex => crate::ids::hex(field.bytes()).into(),
+        Kind::Hex => hex::encode(field.bytes()).into(),
         Kind::Base64 => STANDARD.encode(field.bytes()).into(),
         Kind::Fixed64 => field.number().to_string().into(),
         Kind::Int64 => field.number().cast_signed().to_string().into(),
@@ -148,7 +149,7 @@ fn field_from_json(
         Kind::Text => out.text(field, text()?),
         Kind::Bool => out.number(field, value.as_bool().ok_or_else(wrong)?.into()),
         Kind::Double => out.double(field, float(value).ok_or_else(wrong)?),
-        Kind::Hex => out.bytes(field, &crate::ids::unhex(text()?).ok_or_else(wrong)?),
+        Kind::Hex => out.bytes(field, &hex::decode(text()?).ok_or_else(wrong)?),
         Kind::Base64 => out.bytes(field, &STANDARD.decode(text()?).map_err(|_| wrong())?),
         Kind::Fixed64 => out.fixed64(field, unsigned(value).ok_or_else(wrong)?),
         Kind::Int64 => {

@@ -1,5 +1,9 @@
 //! A reader of protobuf that copies only what is kept, and looks no deeper than it must.
 
+use encoding::protobuf::{self, FIXED32, FIXED64, LENGTH, Reader, VARINT};
+
+pub(crate) use encoding::protobuf::Field;
+
 use super::{Error, Event, Id, Link, ResourceSpans, Span, Value};
 
 /// Values within values.
@@ -188,28 +192,6 @@ fn id<const N: usize>(field: Field<'_>) -> Id<N> {
     Id(field.bytes().try_into().unwrap_or([0; N]))
 }
 
-#[derive(Clone, Copy)]
-pub(crate) enum Field<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-}
-
-impl<'a> Field<'a> {
-    pub(crate) fn number(self) -> u64 {
-        match self {
-            Self::Number(number) => number,
-            Self::Bytes(_) => 0,
-        }
-    }
-
-    pub(crate) fn bytes(self) -> &'a [u8] {
-        match self {
-            Self::Number(_) => &[],
-            Self::Bytes(bytes) => bytes,
-        }
-    }
-}
-
 /// Each field of a message, in its order.
 pub(crate) fn each<'a>(
     bytes: &'a [u8],
@@ -220,47 +202,33 @@ pub(crate) fn each<'a>(
 
 /// The same with the field as it was sent, its tag and length included.
 pub(crate) fn each_whole<'a>(
-    mut bytes: &'a [u8],
+    bytes: &'a [u8],
     mut take: impl FnMut(u64, Field<'a>, &'a [u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    while !bytes.is_empty() {
-        let begun = bytes;
-        let tag = varint(&mut bytes)?;
-        let field = tag >> 3;
-        let value = match tag & 7 {
-            0 => Field::Number(varint(&mut bytes)?),
-            1 => Field::Number(u64::from_le_bytes(fixed(&mut bytes)?)),
-            2 => {
-                let length = varint(&mut bytes)?;
-                let length = usize::try_from(length).map_err(|_| Error::Length(field))?;
-                let (value, rest) = bytes.split_at_checked(length).ok_or(Error::Length(field))?;
-                bytes = rest;
-                Field::Bytes(value)
-            }
-            5 => Field::Number(u32::from_le_bytes(fixed(&mut bytes)?).into()),
-            other => return Err(Error::Form(other)),
+    let mut reader = Reader::new(bytes);
+    loop {
+        let begun = reader.rest();
+        let Some((field, wire)) = reader.tag()? else {
+            return Ok(());
         };
-        let whole = &begun[..begun.len() - bytes.len()];
+        let field = u64::from(field);
+        let value = match wire {
+            VARINT => Field::Number(reader.varint()?),
+            FIXED64 => Field::Fixed64(reader.fixed64()?),
+            LENGTH => Field::Bytes(reader.bytes().map_err(|_| Error::Length(field))?),
+            FIXED32 => Field::Fixed32(reader.fixed32()?),
+            other => return Err(Error::Form(other.into())),
+        };
+        let whole = &begun[..begun.len() - reader.rest().len()];
         take(field, value, whole)?;
     }
-    Ok(())
 }
 
-fn varint(bytes: &mut &[u8]) -> Result<u64, Error> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (first, rest) = bytes.split_first().ok_or(Error::Short)?;
-        *bytes = rest;
-        value |= u64::from(first & 0x7f) << shift;
-        if *first < 0x80 {
-            return Ok(value);
+impl From<protobuf::Error> for Error {
+    fn from(error: protobuf::Error) -> Self {
+        match error {
+            protobuf::Error::Truncated | protobuf::Error::Overflow => Self::Short,
+            protobuf::Error::IllegalTag { wire, .. } => Self::Form(wire.into()),
         }
     }
-    Err(Error::Short)
-}
-
-fn fixed<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Error> {
-    let (first, rest) = bytes.split_first_chunk().ok_or(Error::Short)?;
-    *bytes = rest;
-    Ok(*first)
 }

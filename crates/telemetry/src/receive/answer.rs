@@ -201,14 +201,6 @@ fn with(form: Form, body: Answer) -> Response<Answer> {
 
 /// As gRPC has texts in headers.
 fn percent(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if (b' '..=b'~').contains(&byte) && byte != b'%' {
-            out.push(byte.into());
-        } else {
-            out.push('%');
-            out.push_str(&crate::ids::hex(&[byte]).to_uppercase());
-        }
-    }
-    out
+    let stays = |it| (b' '..=b'~').contains(&it) && it != b'%';
+    encoding::percent::encode(text.as_bytes(), stays)
 }

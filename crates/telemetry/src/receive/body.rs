@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use encoding::gzip;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use http_body_util::BodyExt as _;
@@ -10,7 +11,6 @@ use hyper::body::Incoming;
 
 use super::MAX_BYTES;
 use super::answer::{Form, Refusal};
-use crate::export::gzip;
 
 /// All of it; `more` for what is around the message.
 pub(super) async fn read(mut body: Incoming, more: usize) -> Result<Bytes, Refusal> {
@@ -69,8 +69,8 @@ pub(super) fn unpack<'a>(
     }
     match gzip::unpack(message, MAX_BYTES) {
         Ok(message) => Ok(message.into()),
-        Err(gzip::Wrong::Large) => Err(Refusal::too_large()),
-        Err(gzip::Wrong::Broken) => Err(Refusal::invalid("the body is not gzip".into())),
+        Err(gzip::UnpackError::Large) => Err(Refusal::too_large()),
+        Err(gzip::UnpackError::Broken) => Err(Refusal::invalid("the body is not gzip".into())),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Bodies that are made to do harm.
 
+use encoding::gzip;
 use http::StatusCode;
 use http::header::CONTENT_ENCODING;
 
 use super::*;
-use crate::export::gzip;
 use crate::protobuf::Message;
 use crate::recent::LEAST_BYTES;
 

@@ -185,7 +185,7 @@ impl Summary {
     pub fn to_value(&self) -> Value {
         let Self(kept) = self;
         let mut object = Object::new();
-        object.push("traceID", crate::ids::hex(&kept.id));
+        object.push("traceID", encoding::hex::encode(&kept.id));
         object.push("rootServiceName", &*kept.top.service);
         object.push("rootTraceName", &*kept.top.name);
         object.push("startTimeUnixNano", kept.start.to_string());

@@ -1,7 +1,7 @@
 use super::*;
 use crate::export::{Queue, Resource};
 use crate::otlp::Span;
-use crate::protobuf::Message;
+use crate::protobuf::{self, Message};
 use crate::recent::ring::tests::span;
 use crate::trace::{Attributes, Describe, Incoming, Name, Role, Sampling, Tracer, Trust, now};
 
@@ -11,7 +11,9 @@ const TRACE: u128 = 0x5b8e_fff7_9803_8103_d269_b633_813f_c60c;
 fn request(service: &str, spans: &[Message]) -> Vec<u8> {
     let mut request = Message::default();
     request.message(1, |it| {
-        it.message(1, |resource| resource.attribute(1, "service.name", service));
+        it.message(1, |resource| {
+            protobuf::attribute(resource, 1, "service.name", service);
+        });
         it.message(2, |scope| {
             scope.message(1, |it| it.text(1, "lib"));
             for span in spans {
@@ -102,14 +104,14 @@ fn what_is_looked_for_is_found() {
     for (trace, name, nanos) in [(1, "GET", 10), (2, "POST", 2_000_000_000), (3, "GET", 500)] {
         let start = u64::try_from(trace).unwrap() * 1000;
         let mut root = span(trace, 1, 0, name, (start, start + nanos));
-        root.attribute(9, "audit-id", &format!("audit-{trace}"));
-        root.attribute(9, "resource", "pods");
+        protobuf::attribute(&mut root, 9, "audit-id", &format!("audit-{trace}"));
+        protobuf::attribute(&mut root, 9, "resource", "pods");
         root.message(9, |pair| {
             pair.text(1, "http.response.status_code");
             pair.message(2, |any| any.number(3, 200 + u64::try_from(trace).unwrap()));
         });
         let mut child = span(trace, 2, 1, "store.commit", (start, start));
-        child.attribute(9, "verb", "x");
+        protobuf::attribute(&mut child, 9, "verb", "x");
         if trace == 3 {
             child.message(15, |status| status.number(3, 2));
         }

@@ -4,99 +4,28 @@ pub(super) const STRING_VALUE: u32 = 1;
 pub(super) const BOOL_VALUE: u32 = 2;
 pub(super) const INT_VALUE: u32 = 3;
 
-const VARINT: u32 = 0;
-const DELIMITED: u32 = 2;
+use encoding::protobuf::{LENGTH, VARINT, put_tag, varint_width as width};
+/// What comes before a value, values, and messages whose length takes so many bytes as a rule.
+pub(super) use encoding::protobuf::{
+    put_bytes as bytes, put_length as open, put_length_at as close, put_message as message,
+    put_varint as varint,
+};
 
-#[inline]
-pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
-
-#[inline]
-fn tag(out: &mut Vec<u8>, field: u32, form: u32) {
-    varint(out, u64::from(field << 3 | form));
-}
-
-#[inline]
-pub(super) fn int(out: &mut Vec<u8>, field: u32, value: i64) {
-    tag(out, field, VARINT);
-    varint(out, value.cast_unsigned());
-}
-
-/// What comes before a value of so many bytes.
-#[inline]
-pub(super) fn open(out: &mut Vec<u8>, field: u32, length: usize) {
-    tag(out, field, DELIMITED);
-    varint(out, length as u64);
-}
-
-/// The same with two bytes for a length that [`close`] writes.
+/// A tag with two bytes for a length that [`close`] writes.
 pub(super) fn open_later(out: &mut Vec<u8>, field: u32) {
-    tag(out, field, DELIMITED);
+    put_tag(out, field, LENGTH);
     out.extend_from_slice(&[0; 2]);
 }
 
 #[inline]
-pub(super) fn bytes(out: &mut Vec<u8>, field: u32, value: &[u8]) {
-    open(out, field, value.len());
-    out.extend_from_slice(value);
+pub(super) fn int(out: &mut Vec<u8>, field: u32, value: i64) {
+    put_tag(out, field, VARINT);
+    varint(out, value.cast_unsigned());
 }
 
 #[inline]
 pub(super) fn text(out: &mut Vec<u8>, field: u32, value: &str) {
     bytes(out, field, value.as_bytes());
-}
-
-/// How many bytes a length takes.
-#[inline]
-fn width(size: usize) -> usize {
-    1 + (size.checked_ilog2().unwrap_or(0) / 7) as usize
-}
-
-/// A message whose length takes `expected` bytes as a rule: then nothing of it moves.
-#[inline]
-pub(super) fn message(
-    out: &mut Vec<u8>,
-    field: u32,
-    expected: usize,
-    write: impl FnOnce(&mut Vec<u8>),
-) {
-    tag(out, field, DELIMITED);
-    let start = out.len();
-    // Callers know how many at compile time: no more than a store is left of it.
-    out.extend_from_slice(&[0; 4][..expected]);
-    write(out);
-    close(out, start, expected);
-}
-
-/// Writes the length of what follows `expected` bytes from `start` on.
-#[inline]
-pub(super) fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
-    let mut size = out.len() - start - expected;
-    let width = width(size);
-    if width != expected {
-        shift(out, start, expected, width);
-    }
-    let length = &mut out[start..start + width];
-    for place in &mut length[..width - 1] {
-        *place = size.to_le_bytes()[0] | 0x80;
-        size >>= 7;
-    }
-    length[width - 1] = size.to_le_bytes()[0];
-}
-
-#[cold]
-fn shift(out: &mut Vec<u8>, start: usize, expected: usize, width: usize) {
-    let (from, end) = (start + expected, out.len());
-    if width > expected {
-        out.resize(end + width - expected, 0);
-    }
-    out.copy_within(from..end, start + width);
-    out.truncate(end + width - expected);
 }
 
 /// The longest key whose attributes are written in one piece.
@@ -116,7 +45,7 @@ pub(super) fn text_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: &s
         return long_text_attribute(out, field, key, value);
     }
     let [form, size, key_size, value_size] = [
-        (field << 3 | DELIMITED) as usize,
+        (field << 3 | u32::from(LENGTH)) as usize,
         all,
         key.len(),
         value.len(),
@@ -153,9 +82,13 @@ pub(super) fn int_attribute(out: &mut Vec<u8>, field: u32, key: &str, value: i64
             int(out, INT_VALUE, value.cast_signed());
         });
     }
-    let [form, size, key_size, value_size] =
-        [(field << 3 | DELIMITED) as usize, all, key.len(), 1 + width]
-            .map(|it| it.to_le_bytes()[0]);
+    let [form, size, key_size, value_size] = [
+        (field << 3 | u32::from(LENGTH)) as usize,
+        all,
+        key.len(),
+        1 + width,
+    ]
+    .map(|it| it.to_le_bytes()[0]);
     out.extend_from_slice(&[form, size, 0x0a, key_size]);
     out.extend_from_slice(key.as_bytes());
     out.extend_from_slice(&[0x12, value_size, (INT_VALUE << 3).to_le_bytes()[0]]);
@@ -209,21 +142,6 @@ mod tests {
                         assert_eq!(int_attribute_size(key, value), out.len());
                     }
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn a_message_has_its_length_before_it() {
-        for expected in [1, 2, 3] {
-            for size in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
-                let mut out = b"before".to_vec();
-                message(&mut out, 2, expected, |out| out.resize(out.len() + size, 7));
-                let mut want = b"before".to_vec();
-                tag(&mut want, 2, DELIMITED);
-                varint(&mut want, size as u64);
-                want.resize(want.len() + size, 7);
-                assert!(out == want, "{expected} {size}");
             }
         }
     }

@@ -1,9 +1,11 @@
 //! What the collector says.
 
 use std::convert::Infallible;
+use std::io::Read as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flate2::bufread::GzDecoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
@@ -109,8 +111,11 @@ pub(crate) fn message(headers: &HeaderMap, body: &Bytes) -> Option<Bytes> {
     if !packed {
         return Some(message);
     }
-    let inner = message.get(10..message.len().checked_sub(8)?)?;
-    Some(miniz_oxide::inflate::decompress_to_vec(inner).ok()?.into())
+    let mut unpacked = Vec::new();
+    GzDecoder::new(&message[..])
+        .read_to_end(&mut unpacked)
+        .ok()?;
+    Some(unpacked.into())
 }
 
 fn read(path: &str, headers: &HeaderMap, body: &Bytes) -> Option<Received> {

@@ -1,9 +1,9 @@
 //! Buckets: an object for each request, put over HTTP. S3 and whoever speaks its language, and Google's.
 
-use std::fmt::Write as _;
-
 use bytes::Bytes;
-use client::{Client, Trust};
+use egress::http::Client;
+use egress::tls::Trust;
+use encoding::percent;
 use http::header::CONTENT_TYPE;
 use http::{Request, Uri};
 use json::Value;
@@ -94,15 +94,9 @@ fn object(base: &str, bucket: &Bucket, surroundings: &Surroundings<'_>) -> Resul
 
 /// As the signature wants it: all but the unreserved, and slashes.
 fn encode(key: &str) -> String {
-    let mut out = String::new();
-    for byte in key.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(byte.into());
-        } else {
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent::encode(key.as_bytes(), |it| {
+        percent::is_unreserved(it) || it == b'/'
+    })
 }
 
 async fn send(url: Uri, headers: Vec<(&'static str, String)>, body: Vec<u8>) -> Result<u64, Error> {

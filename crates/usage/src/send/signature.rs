@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
+use encoding::hex;
 
 /// Who signs, and where it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(super) struct Put<'a> {
 
 /// The headers to send besides `Host`.
 pub(super) fn headers(put: &Put<'_>, credentials: &Credentials) -> Vec<(&'static str, String)> {
-    let hash = hex(digest(&SHA256, put.body).as_ref());
+    let hash = hex::encode(digest(&SHA256, put.body).as_ref());
     let mut headers = vec![
         ("x-amz-content-sha256", hash.clone()),
         ("x-amz-date", put.time.to_owned()),
@@ -46,7 +47,7 @@ pub(super) fn headers(put: &Put<'_>, credentials: &Credentials) -> Vec<(&'static
     let to_sign = format!(
         "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
         put.time,
-        hex(digest(&SHA256, canonical.as_bytes()).as_ref())
+        hex::encode(digest(&SHA256, canonical.as_bytes()).as_ref())
     );
     let mut key = format!("AWS4{}", credentials.secret).into_bytes();
     for part in [day, put.region, "s3", "aws4_request"] {
@@ -55,7 +56,7 @@ pub(super) fn headers(put: &Put<'_>, credentials: &Credentials) -> Vec<(&'static
     let authorization = format!(
         "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={signed}, Signature={}",
         credentials.key_id,
-        hex(&hmac(&key, &to_sign))
+        hex::encode(&hmac(&key, &to_sign))
     );
     headers.push(("authorization", authorization));
     headers
@@ -64,14 +65,6 @@ pub(super) fn headers(put: &Put<'_>, credentials: &Credentials) -> Vec<(&'static
 fn hmac(key: &[u8], text: &str) -> Vec<u8> {
     let key = Key::new(HMAC_SHA256, key);
     sign(&key, text.as_bytes()).as_ref().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for byte in bytes {
-        _ = write!(out, "{byte:02x}");
-    }
-    out
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use encoding::go::quote;
 use json::{Object, Text, Value};
 
-use super::go_syntax::{quote, syntax};
+use super::go_syntax::syntax;
 use super::{Decoder, MAX_PROBLEMS};
 use crate::resolve::{Rules, Scalar, format_float, format_float32, short_tag, tag_of};
 use crate::{Anchors, Error, Kind, Node};

@@ -1,5 +1,6 @@
 //! Scalars to values.
 
+use encoding::base64;
 use json::{Number, Value};
 
 use super::Decoder;
@@ -48,7 +49,7 @@ impl Decoder<'_> {
             "!!null" => "!!null",
             "!!timestamp" => "!!timestamp",
             "!!binary" => {
-                let bytes = base64(&node.value).ok_or(Error::InvalidBase64)?;
+                let bytes = base64::decode(&node.value).map_err(|_| Error::InvalidBase64)?;
                 return Ok((Scalar::String, String::from_utf8_lossy(&bytes).into_owned()));
             }
             _ => return Ok((Scalar::String, text())),
@@ -88,44 +89,4 @@ fn float_value(it: f64) -> Value {
         return (it as i64).into();
     }
     Number::Float(it).into()
-}
-
-/// Standard alphabet with padding; line breaks are skipped.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0u32, 0u32, 0u32);
-    for byte in text.bytes().filter(|it| !matches!(it, b'\r' | b'\n')) {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' if count % 4 >= 2 => {
-                padding += 1;
-                count += 1;
-                continue;
-            }
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        bits = bits << 6 | u32::from(digit);
-        count += 1;
-        if count % 4 == 0 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            bits = 0;
-        }
-    }
-    if count % 4 != 0 {
-        return None;
-    }
-    match padding {
-        0 => {}
-        1 => out.extend_from_slice(&(bits >> 2).to_be_bytes()[2..]),
-        2 => out.extend_from_slice(&(bits >> 4).to_be_bytes()[3..]),
-        _ => return None,
-    }
-    Some(out)
 }

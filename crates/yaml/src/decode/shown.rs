@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use encoding::go::quote;
+
 use super::Decoder;
-use super::go_syntax::quote;
 use crate::resolve::{Rules, Scalar, Timestamp};
 use crate::{Kind, Node};
 

@@ -1,5 +1,7 @@
 //! Numbers, as Go's strconv reads and writes them.
 
+use encoding::go;
+
 use super::{Rules, Scalar};
 
 pub(super) fn parse(text: &str, rules: Rules) -> Option<Scalar> {
@@ -113,13 +115,10 @@ fn float(text: &str) -> Option<Scalar> {
 
 /// Go's shortest `%g`, with YAML's names for what is not finite.
 pub(crate) fn format_float(value: f64) -> String {
-    if value.is_nan() {
-        return ".nan".into();
+    match special(value) {
+        Some(text) => text.into(),
+        None => go::float(value),
     }
-    if value.is_infinite() {
-        return if value > 0.0 { ".inf" } else { "-.inf" }.into();
-    }
-    shortest(&format!("{value:e}"), &format!("{value}"))
 }
 
 /// The same for a float32, which is how sigs.k8s.io/yaml writes keys.
@@ -129,19 +128,17 @@ pub(crate) fn format_float(value: f64) -> String {
 )]
 pub(crate) fn format_float32(value: f64) -> String {
     let value = value as f32;
-    if !value.is_finite() {
-        return format_float(value.into());
+    match special(value.into()) {
+        Some(text) => text.into(),
+        None => go::float32(value),
     }
-    shortest(&format!("{value:e}"), &format!("{value}"))
 }
 
-fn shortest(scientific: &str, plain: &str) -> String {
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    // strconv decides as if six digits had been asked for.
-    if (-4..6).contains(&exponent) {
-        return plain.into();
+fn special(value: f64) -> Option<&'static str> {
+    match value {
+        _ if value.is_nan() => Some(".nan"),
+        f64::INFINITY => Some(".inf"),
+        f64::NEG_INFINITY => Some("-.inf"),
+        _ => None,
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.abs())
 }

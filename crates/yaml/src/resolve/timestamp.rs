@@ -1,5 +1,8 @@
 //! Timestamps: the four layouts go-yaml takes, read as Go's time.Parse reads them.
 
+use encoding::civil::{self, DateTime};
+use encoding::rfc3339;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timestamp {
     year: u32,
@@ -31,7 +34,8 @@ impl Timestamp {
             nanosecond: 0,
             offset: 0,
         };
-        if !(1..=12).contains(&it.month) || it.day < 1 || it.day > days_in(it.year, it.month) {
+        let days = || civil::days_in(it.year.into(), it.month.into());
+        if !(1..=12).contains(&it.month) || !(1..=days()).contains(&it.day.into()) {
             return None;
         }
         match rest.0 {
@@ -89,22 +93,15 @@ impl Timestamp {
 
     /// RFC 3339, as Go writes a time in JSON.
     pub(crate) fn to_rfc3339(self) -> String {
-        let mut text = format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
-            self.year, self.month, self.day, self.hour, self.minute, self.second
-        );
-        if self.nanosecond > 0 {
-            let fraction = format!(".{:09}", self.nanosecond);
-            text.push_str(fraction.trim_end_matches('0'));
-        }
-        if self.offset != 0 {
-            let sign = if self.offset < 0 { '-' } else { '+' };
-            let minutes = self.offset.unsigned_abs();
-            let (hours, minutes) = (minutes / 60, minutes % 60);
-            return format!("{text}{sign}{hours:02}:{minutes:02}");
-        }
-        text.push('Z');
-        text
+        let date = DateTime {
+            year: self.year.into(),
+            month: self.month.into(),
+            day: self.day.into(),
+            hour: self.hour.into(),
+            minute: self.minute.into(),
+            second: self.second.into(),
+        };
+        rfc3339::format(date, self.nanosecond, self.offset)
     }
 }
 
@@ -165,16 +162,5 @@ impl Rest<'_> {
             }
             _ => None,
         }
-    }
-}
-
-fn days_in(year: u32, month: u32) -> u32 {
-    match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
-            29
-        }
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
     }
 }

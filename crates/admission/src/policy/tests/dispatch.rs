@@ -11,7 +11,7 @@ use telemetry::metrics::{Format, Registry};
 
 use super::world::{Allows, World};
 use crate::metrics::Metrics;
-use crate::policy::{GROUP, ValidatingAdmissionPolicy};
+use crate::policy::{GROUP, Manifests, StaticPolicies, ValidatingAdmissionPolicy};
 use crate::{Admitting, Operation, Outcome, Plugin, Request};
 
 const POLICIES: &str = "validatingadmissionpolicies";
@@ -23,7 +23,7 @@ fn policy(name: &str, resource: &str, spec: Value) -> Value {
         "matchConstraints": {
             "namespaceSelector": {}, "objectSelector": {}, "matchPolicy": "Equivalent",
             "resourceRules": [{
-                "apiGroups": ["apps", ""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource],
+                "apiGroups": ["apps", "", GROUP], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource],
             }],
         },
     });
@@ -52,6 +52,7 @@ struct Server {
     world: World,
     plugin: ValidatingAdmissionPolicy,
     registry: Registry,
+    manifests: Arc<StaticPolicies>,
 }
 
 impl Server {
@@ -59,12 +60,18 @@ impl Server {
         let registry = Registry::default();
         let metrics = Arc::new(Metrics::new(&registry));
         let world = World::default();
+        let manifests = Arc::new(StaticPolicies::default());
         let namespace = json!({"metadata": {"name": "demo"}});
         world.put("", "namespaces", namespace);
         Self {
             world,
-            plugin: ValidatingAdmissionPolicy::new(Arc::new(Allows::default()), metrics),
+            plugin: ValidatingAdmissionPolicy::new(
+                Arc::new(Allows::default()),
+                metrics,
+                manifests.clone(),
+            ),
             registry,
+            manifests,
         }
     }
 
@@ -122,6 +129,64 @@ impl Server {
     async fn deploy(&self) -> Tried {
         self.create("apps", "v1", "Deployment", "deployments").await
     }
+}
+
+#[tokio::test]
+async fn policies_from_files_come_first_and_judge_policies_too() {
+    let server = Server::new();
+    let deny =
+        |message: &str| json!({"validations": [{"expression": "false", "message": message}]});
+    server.put(POLICIES, policy("a", "deployments", deny("of the API")));
+    server.put(BINDINGS, binding("a", "a", json!(["Deny"])));
+    let name = "z.static.k8s.io";
+    let objects = |resource: &str| Manifests {
+        policies: vec![policy(name, resource, deny("of a file"))],
+        bindings: vec![binding(name, name, json!(["Deny"]))],
+    };
+    server.manifests.replace(objects("deployments"));
+    let refused = server.deploy().await.result.unwrap_err();
+    assert!(
+        refused.message.ends_with("denied request: of a file"),
+        "{}",
+        refused.message
+    );
+    let policies = "validatingadmissionpolicies";
+    let kind = "ValidatingAdmissionPolicy";
+    assert!(!server.create(GROUP, "v1", kind, policies).await.considered);
+    server.manifests.replace(objects("*"));
+    let refused = server.create(GROUP, "v1", kind, policies).await.result;
+    assert!(
+        refused
+            .unwrap_err()
+            .message
+            .ends_with("denied request: of a file")
+    );
+    server.manifests.replace(Manifests::default());
+    let refused = server.deploy().await.result.unwrap_err();
+    assert!(refused.message.ends_with("denied request: of the API"));
+}
+
+#[tokio::test]
+async fn a_policy_that_cannot_be_read_refuses_all_but_its_repair() {
+    let server = Server::new();
+    // It is listed, and not found by its name.
+    server.put(
+        POLICIES,
+        json!({"metadata": {"name": "a", "namespace": "unreadable"}, "spec": {}}),
+    );
+    server.put(BINDINGS, binding("a", "a", json!(["Deny"])));
+    for _ in 0..2 {
+        let refused = server.deploy().await.result.unwrap_err();
+        let text = "deployments.apps \"web\" is forbidden: not yet ready to handle request";
+        assert_eq!(refused.message, text);
+    }
+    let kind = "ValidatingAdmissionPolicy";
+    let repair = server
+        .create(GROUP, "v1", kind, "validatingadmissionpolicies")
+        .await;
+    assert!(repair.result.is_ok());
+    server.world.remove(POLICIES, "a");
+    assert!(server.deploy().await.result.is_ok());
 }
 
 #[tokio::test]

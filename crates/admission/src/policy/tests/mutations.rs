@@ -161,7 +161,11 @@ impl Server {
         let metrics = Arc::new(Metrics::new(&registry));
         let world = World::default();
         world.put("", "namespaces", json!({"metadata": {"name": "demo"}}));
-        let plugin = MutatingAdmissionPolicy::new(Arc::new(Allows::default()), metrics.clone());
+        let plugin = MutatingAdmissionPolicy::new(
+            Arc::new(Allows::default()),
+            metrics.clone(),
+            Arc::default(),
+        );
         Self {
             world,
             chain: Chain::new(vec![Box::new(Labels), Box::new(plugin)], metrics),

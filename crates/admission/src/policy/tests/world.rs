@@ -106,6 +106,10 @@ impl Kinds for World {
         written(object, kind)
     }
 
+    fn is_struct(&self, kind: &GroupVersionKind) -> bool {
+        is_struct(kind)
+    }
+
     fn equivalents(
         &self,
         resource: &GroupVersionResource,
@@ -155,6 +159,12 @@ impl Kinds for World {
     fn read(&self, object: Value, kind: &GroupVersionKind) -> Result<Value, Status> {
         Ok(written(object, kind))
     }
+}
+
+pub(super) fn is_struct(kind: &GroupVersionKind) -> bool {
+    schema::builtin()
+        .kind(&kind.group, &kind.version, &kind.kind)
+        .is_some()
 }
 
 /// As the API server has it.

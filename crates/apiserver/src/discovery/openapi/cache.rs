@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use encoding::gzip::Packed;
 use json::{Object, Value, json};
 
 use super::dialect::{Dialect, is_custom};
@@ -19,7 +20,6 @@ use crate::catalog::{Catalog, Resource, ServedCatalog};
 use crate::runtime::clock;
 use crate::runtime::digest;
 use crate::runtime::lifecycle::Lifecycle;
-use crate::transport::gzip::Packed;
 
 /// The document of a whole catalog.
 pub(super) const WHOLE: &str = "v2";

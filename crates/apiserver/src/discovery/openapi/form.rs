@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use encoding::gzip::Packed;
 use tokio::time::Instant;
-
-use crate::transport::gzip::Packed;
 
 /// How long the unpacked bytes stay after the last who took them.
 const KEPT: Duration = Duration::from_secs(60);

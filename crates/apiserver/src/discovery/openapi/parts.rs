@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use encoding::gzip::{Packed, Packer, Piece};
 use json::Value;
 
 use super::dialect::{Dialect, is_custom};
@@ -12,7 +13,6 @@ use super::types::Types;
 use super::v2::{self, Contribution};
 use crate::catalog::gates::Gates;
 use crate::catalog::{Catalog, Resource};
-use crate::transport::gzip::{Packed, Packer, Piece};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Encoding {
@@ -64,9 +64,9 @@ impl Parts {
             Encoding::Json => &mut self.json,
             Encoding::Protobuf => &mut self.protobuf,
         };
-        let mut maker = Maker {
+        let mut maker = PartBuilder {
             encoding,
-            packer: Packer::new(),
+            packer: Packer::default(),
             types: None,
             gates: catalog.gates.clone(),
         };
@@ -116,14 +116,14 @@ pub(super) fn is_same(one: &Resource, other: &Resource) -> bool {
         && a.validation == b.validation
 }
 
-struct Maker {
+struct PartBuilder {
     encoding: Encoding,
     packer: Packer,
     types: Option<Types>,
     gates: Arc<Gates>,
 }
 
-impl Maker {
+impl PartBuilder {
     fn builtin(&mut self, catalog: &Catalog) -> Part {
         let types = self.types.get_or_insert_with(|| Types::new(&self.gates));
         let contribution = v2::builtin(catalog, types);

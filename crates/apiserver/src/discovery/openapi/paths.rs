@@ -2,6 +2,7 @@
 
 use meta::gvk::{GroupVersionKind, api_version};
 use resources::Verb;
+use resources::strategy::DeleteAnswer;
 
 use super::operation::{Answer, Body, Operation, Path, camel, group_name, tag};
 use super::parameters::{self, CONNECT, CREATE, DELETE, DELETE_COLLECTION, LIST, LOG, PATCH};
@@ -42,44 +43,8 @@ const CUSTOM_PATCHES: &[&str] = &[
 ];
 const ANY: &[&str] = &["*/*"];
 
-/// Resources whose deletion answers with the object that is gone, not with a Status.
-const ANSWER_DELETED: &[(&str, &[&str])] = &[
-    (
-        "",
-        &[
-            "persistentvolumeclaims",
-            "persistentvolumes",
-            "pods",
-            "podtemplates",
-            "resourcequotas",
-            "serviceaccounts",
-            "services",
-        ],
-    ),
-    (
-        "resource.k8s.io",
-        &[
-            "deviceclasses",
-            "resourceclaims",
-            "resourceclaimtemplates",
-            "resourcepoolstatusrequests",
-            "resourceslices",
-        ],
-    ),
-    (
-        "storage.k8s.io",
-        &[
-            "csidrivers",
-            "csinodes",
-            "storageclasses",
-            "volumeattachments",
-            "volumeattributesclasses",
-        ],
-    ),
-];
-
 pub(super) fn of(resource: &Resource, types: &Types) -> Vec<Path> {
-    let site = Site::new(resource, types);
+    let site = ResourceOperations::new(resource, types);
     let mut paths = Vec::new();
     site.collection(&mut paths);
     site.object(&mut paths);
@@ -94,7 +59,7 @@ pub(super) fn of(resource: &Resource, types: &Types) -> Vec<Path> {
 }
 
 /// One resource, and what its operations have in common.
-struct Site<'a> {
+struct ResourceOperations<'a> {
     resource: &'a Resource,
     types: &'a Types,
     /// `/apis/apps/v1`
@@ -106,7 +71,7 @@ struct Site<'a> {
     custom: bool,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ResourceOperations<'a> {
     fn new(resource: &'a Resource, types: &'a Types) -> Self {
         let (group, version) = (&*resource.group, &*resource.version);
         let base = if group.is_empty() { "/api" } else { "/apis" };
@@ -168,16 +133,9 @@ impl<'a> Site<'a> {
         if self.resource.verbs.contains(Verb::Delete) {
             let mut one = self.operation(&path, "delete", "delete", "", "", DELETE);
             one.body = Some(body(&format!("{META}.DeleteOptions"), false));
-            let gone = ANSWER_DELETED
-                .iter()
-                .find(|(group, _)| *group == &*self.resource.group);
-            let gone = gone.is_some_and(|(_, all)| all.contains(&&*self.resource.plural));
+            let gone = self.resource.strategy.deletion.answer == DeleteAnswer::Object;
             let status = format!("{META}.Status");
-            let answer = if gone && !self.custom {
-                &self.of
-            } else {
-                &status
-            };
+            let answer = if gone { &self.of } else { &status };
             one.answers = answers(&["200", "202"], answer);
             operations.push(one);
         }

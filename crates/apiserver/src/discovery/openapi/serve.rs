@@ -1,6 +1,7 @@
 //! Answers for documents: hashes, redirects, and what clients may keep.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
@@ -231,37 +232,16 @@ fn empty(code: StatusCode) -> Response<Body> {
     response
 }
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
-/// The other way round.
+/// Seconds since 1970; any of HTTP's three forms is taken, as by Go's `http.ParseTime`.
 fn parse_http_date(text: &str) -> Option<i64> {
-    let words: Vec<&str> = text.split(' ').collect();
-    let [_, day, month, year, time, "GMT"] = words[..] else {
-        return None;
-    };
-    let month = MONTHS.iter().position(|it| *it == month)? + 1;
-    let time = Time::parse(&format!("{year}-{month:02}-{day}T{time}Z")).ok()?;
-    Some(time.unix_seconds())
+    let time = httpdate::parse_http_date(text).ok()?;
+    Some(Time::from(time).unix_seconds())
 }
 
 /// As in `Tue, 16 Nov 2027 00:17:46 GMT`.
 fn http_date(seconds: i64) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    // 2027-11-16T00:17:46Z
-    let time = Time::from_unix(seconds, 0).to_string();
-    let part = |from: usize, to: usize| time.get(from..to).unwrap_or_default();
-    let month = part(5, 7).parse::<usize>().unwrap_or(1).clamp(1, 12);
-    let day = usize::try_from(seconds.div_euclid(86_400).rem_euclid(7)).unwrap_or_default();
-    format!(
-        "{}, {} {} {} {} GMT",
-        DAYS[day],
-        part(8, 10),
-        MONTHS[month - 1],
-        part(0, 4),
-        part(11, 19)
-    )
+    let since = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + since)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ const BOUNDS: &[f64] = &[
 
 #[derive(Debug)]
 pub(crate) struct Cel {
-    /// All rules of a version, once.
+    /// The rules of each place in the schema of a version, once.
     pub(crate) compilation: Histogram,
-    /// All rules on one object.
+    /// The rules of each place in an object, and below it.
     pub(crate) evaluation: Histogram,
 }
 
@@ -25,11 +25,11 @@ impl Cel {
         Self {
             compilation: histogram(
                 "apiserver_cel_compilation_duration_seconds",
-                "Seconds that it took to compile the rules in CEL of a version of a custom resource.",
+                "Seconds that it took to compile the rules in CEL of a place in the schema of a custom resource.",
             ),
             evaluation: histogram(
                 "apiserver_cel_evaluation_duration_seconds",
-                "Seconds that it took to evaluate the rules in CEL of a custom resource on an object.",
+                "Seconds that it took to evaluate the rules in CEL of a place in a custom resource and below it.",
             ),
         }
     }

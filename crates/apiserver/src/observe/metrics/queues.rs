@@ -52,7 +52,7 @@ pub struct QueueSeries {
 }
 
 impl Queues {
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub fn new(registry: &Registry) -> Self {
         let beta = |name, help| Desc::new(name, Stability::Beta, help);
         let all: Arc<Named> = Arc::default();
         let asked = |read: fn(&[f64]) -> f64| {

@@ -10,7 +10,7 @@ use http_body::Body as _;
 use telemetry::trace::{Attributes, Describe, Name, Role};
 
 use super::alike::{Alike, Known, text};
-use crate::observe::request_log::show;
+use crate::observe::request_log::path_with_query;
 use crate::request::negotiate;
 use crate::request::{Query, ResourceRequest};
 use crate::transport::body::Body;
@@ -124,7 +124,7 @@ impl<'a> RequestFacts<'a> {
         }
         match self.parts.uri.query() {
             None | Some("") => out.text("http.target", self.path()),
-            Some(query) => out.text("http.target", &show(self.path(), query)),
+            Some(query) => out.text("http.target", &path_with_query(self.path(), query)),
         }
         out.text("audit-id", self.audit_id);
     }

@@ -8,7 +8,7 @@ use store::Entry;
 use tokio::sync::Semaphore;
 
 use super::form::{Around, Form};
-use super::share::{Identity, Part, Place};
+use super::share::{ListIdentity, Part, Place};
 use super::{List, Page, STEP, chunk_pool};
 use crate::transport::body::{Body, Upcoming};
 
@@ -25,7 +25,11 @@ impl List {
     }
 
     /// In pieces if it is large, which only plain JSON may be here.
-    pub(super) fn written(self, page: Page, shared: Option<Arc<Identity>>) -> Result<Body, Status> {
+    pub(super) fn written(
+        self,
+        page: Page,
+        shared: Option<Arc<ListIdentity>>,
+    ) -> Result<Body, Status> {
         let form = Form::of(self.accepted);
         match form {
             Form::Plain => {
@@ -227,7 +231,7 @@ struct Writer {
     list: List,
     form: Form,
     /// What others may take of it, and we of others'.
-    shared: Option<Arc<Identity>>,
+    shared: Option<Arc<ListIdentity>>,
     /// Of pieces, so far.
     number: usize,
     entries: Entries,

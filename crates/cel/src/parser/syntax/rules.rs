@@ -136,6 +136,10 @@ impl Reader<'_> {
                 if it.peek() != sign {
                     break;
                 }
+                // A minus is one more sign, or begins a number.
+                if sign == Minus && !primary_first().contains(it.peek_at(1)) {
+                    return it.no_viable(1);
+                }
             }
             it.member(Set::end())
         })
@@ -260,11 +264,12 @@ impl Reader<'_> {
     fn message(&mut self) -> Read {
         self.sync(fields().union(Set::all(&[Comma, RBrace])))?;
         if fields().contains(self.peek()) {
+            let begin = self.token().start as usize;
             self.rule(Set::all(&[Comma, RBrace]), |it| {
-                it.field()?;
+                it.field(begin)?;
                 while it.peek() == Comma && fields().contains(it.peek_at(1)) {
                     it.matched();
-                    it.field()?;
+                    it.field(begin)?;
                 }
                 Ok(())
             })?;
@@ -272,16 +277,23 @@ impl Reader<'_> {
         self.close(RBrace)
     }
 
-    fn field(&mut self) -> Read {
+    fn field(&mut self, list: usize) -> Read {
+        let mut has_name = false;
         self.rule(Set::of(Colon), |it| {
             it.sync(fields())?;
             if it.peek() == Question {
                 it.matched();
             }
+            has_name = matches!(it.peek(), Ident | EscIdent);
             it.escape_ident(Set::end())
         })?;
         self.expect(Colon, first())?;
-        self.expr(Set::of(Comma).or_end())
+        self.expr(Set::of(Comma).or_end())?;
+        if !has_name {
+            // Found when cel-go walks the tree, which has a field with a value and without a name.
+            self.issues.report(list, "unsupported ident kind");
+        }
+        Ok(())
     }
 
     fn optional_expr(&mut self, follow: Set) -> Read {

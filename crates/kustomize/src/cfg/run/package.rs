@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use encoding::go::atoi;
 use yaml::Node;
 
 use crate::cfg::annotations as notes;
@@ -59,9 +60,7 @@ pub(super) fn deepest_first<'n>(
     for &at in found.iter() {
         let path = path_of(node(at));
         let index = notes::get(node(at), notes::INDEX).unwrap_or_default();
-        let index: i64 = index.parse().map_err(|_| {
-            Error::new(format!("strconv.Atoi: parsing \"{index}\": invalid syntax"))
-        })?;
+        let index = atoi(index).map_err(|error| Error::new(error.to_string()))?;
         let dir = directory_of(path);
         let depth = if dir == "." {
             0

@@ -1,12 +1,12 @@
 //! Values of Secrets in a diff, which are shown as `kubectl diff` shows them: `***`, or `*** (before)` and `*** (after)`
 //! where they differ. Builds that are kept hold digests in their place, by a key of this user.
 
-use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use aws_lc_rs::hmac;
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
+use encoding::hex;
 use json::Value;
 
 use super::private_file;
@@ -141,11 +141,7 @@ impl Digests {
             context.update(part.as_bytes());
         }
         context.update(&json::to_vec(value));
-        let mut text = String::from("hmac-sha256:");
-        for byte in context.sign().as_ref() {
-            _ = write!(text, "{byte:02x}");
-        }
-        text
+        format!("hmac-sha256:{}", hex::encode(context.sign().as_ref()))
     }
 }
 

@@ -3,36 +3,36 @@
 use super::make::{AGE, CREATED, NAME, column, flag, int, text, wide};
 use crate::columns::Column;
 
-pub(super) const STATUS: &[Column] = &[
+pub(crate) const STATUS: &[Column] = &[
     text("Status", "Success or Failure."),
     text("Reason", "Why, in one word."),
     text("Message", "Why, for people."),
 ];
-pub(super) const CONTROLLER_REVISION: &[Column] = &[
+pub(crate) const CONTROLLER_REVISION: &[Column] = &[
     NAME,
     text("Controller", "Who owns the revision."),
     text("Revision", "Its number."),
     AGE,
 ];
-pub(super) const RESOURCE_QUOTA: &[Column] = &[
+pub(crate) const RESOURCE_QUOTA: &[Column] = &[
     NAME,
     text("Request", "Requests and counts, used of allowed."),
     text("Limit", "Limits, used of allowed."),
     AGE,
 ];
-pub(super) const PRIORITY_CLASS: &[Column] = &[
+pub(crate) const PRIORITY_CLASS: &[Column] = &[
     NAME,
     int("Value", "Priority of pods of this class."),
     flag("Global-Default", "Whether pods without a class get it."),
     AGE,
     text("PreemptionPolicy", "Whether its pods push others away."),
 ];
-pub(super) const RUNTIME_CLASS: &[Column] = &[
+pub(crate) const RUNTIME_CLASS: &[Column] = &[
     NAME,
     text("Handler", "Handler in the container runtime."),
     AGE,
 ];
-pub(super) const ATTACHMENT: &[Column] = &[
+pub(crate) const ATTACHMENT: &[Column] = &[
     NAME,
     Column {
         format: "name",
@@ -43,16 +43,16 @@ pub(super) const ATTACHMENT: &[Column] = &[
     flag("Attached", "Whether it is attached."),
     AGE,
 ];
-pub(super) const ENDPOINT_SLICE: &[Column] = &[
+pub(crate) const ENDPOINT_SLICE: &[Column] = &[
     NAME,
     text("AddressType", "Kind of addresses."),
     text("Ports", "Ports of the endpoints."),
     text("Endpoints", "Addresses of the endpoints."),
     AGE,
 ];
-pub(super) const CSI_NODE: &[Column] =
+pub(crate) const CSI_NODE: &[Column] =
     &[NAME, int("Drivers", "Drivers registered on the node."), AGE];
-pub(super) const CSI_DRIVER: &[Column] = &[
+pub(crate) const CSI_DRIVER: &[Column] = &[
     NAME,
     flag("AttachRequired", "Whether volumes need attaching."),
     flag("PodInfoOnMount", "Whether it is told about the pod."),
@@ -62,26 +62,26 @@ pub(super) const CSI_DRIVER: &[Column] = &[
     text("Modes", "Life cycles of its volumes."),
     AGE,
 ];
-pub(super) const WEBHOOKS: &[Column] = &[NAME, int("Webhooks", "Number of webhooks."), AGE];
-pub(super) const VALIDATING_POLICY: &[Column] = &[
+pub(crate) const WEBHOOKS: &[Column] = &[NAME, int("Webhooks", "Number of webhooks."), AGE];
+pub(crate) const VALIDATING_POLICY: &[Column] = &[
     NAME,
     int("Validations", "Number of rules."),
     text("ParamKind", "Kind of its parameters."),
     AGE,
 ];
-pub(super) const MUTATING_POLICY: &[Column] = &[
+pub(crate) const MUTATING_POLICY: &[Column] = &[
     NAME,
     int("Mutations", "Number of mutations."),
     text("ParamKind", "Kind of its parameters."),
     AGE,
 ];
-pub(super) const POLICY_BINDING: &[Column] = &[
+pub(crate) const POLICY_BINDING: &[Column] = &[
     NAME,
     text("PolicyName", "Policy that is bound."),
     text("ParamRef", "Parameters it is bound with."),
     AGE,
 ];
-pub(super) const FLOW_SCHEMA: &[Column] = &[
+pub(crate) const FLOW_SCHEMA: &[Column] = &[
     NAME,
     text("PriorityLevel", "Priority level of its requests."),
     text("MatchingPrecedence", "Lower ones are tried first."),
@@ -89,7 +89,7 @@ pub(super) const FLOW_SCHEMA: &[Column] = &[
     AGE,
     text("MissingPL", "Whether its priority level is missing."),
 ];
-pub(super) const PRIORITY_LEVEL: &[Column] = &[
+pub(crate) const PRIORITY_LEVEL: &[Column] = &[
     NAME,
     text("Type", "Limited or Exempt."),
     text(
@@ -101,7 +101,7 @@ pub(super) const PRIORITY_LEVEL: &[Column] = &[
     text("QueueLengthLimit", "Longest queue."),
     AGE,
 ];
-pub(super) const STORAGE_VERSION: &[Column] = &[
+pub(crate) const STORAGE_VERSION: &[Column] = &[
     NAME,
     text(
         "CommonEncodingVersion",
@@ -110,25 +110,25 @@ pub(super) const STORAGE_VERSION: &[Column] = &[
     text("StorageVersions", "Version each server writes."),
     AGE,
 ];
-pub(super) const SCALE: &[Column] = &[
+pub(crate) const SCALE: &[Column] = &[
     text("Name", "Name of the object."),
     int("Desired", "Pods wanted."),
     int("Available", "Pods there are."),
     AGE,
 ];
-pub(super) const RESOURCE_CLAIM: &[Column] = &[
+pub(crate) const RESOURCE_CLAIM: &[Column] = &[
     NAME,
     text("State", "Pending, allocated, reserved or deleted."),
     AGE,
 ];
-pub(super) const RESOURCE_SLICE: &[Column] = &[
+pub(crate) const RESOURCE_SLICE: &[Column] = &[
     NAME,
     text("Node", "Node the devices belong to."),
     text("Driver", "Driver of the devices."),
     text("Pool", "Pool the slice is part of."),
     AGE,
 ];
-pub(super) const POOL_STATUS: &[Column] = &[
+pub(crate) const POOL_STATUS: &[Column] = &[
     NAME,
     text("Driver", "Driver whose pools are asked for."),
     text("Total", "Devices in all pools."),
@@ -140,7 +140,7 @@ pub(super) const POOL_STATUS: &[Column] = &[
     text("Status", "How far the request is."),
     text("Completed", "Time since it was answered."),
 ];
-pub(super) const TAINT_RULE: &[Column] = &[
+pub(crate) const TAINT_RULE: &[Column] = &[
     NAME,
     text("Key", "Key of the taint."),
     text("Value", "Value of the taint."),
@@ -148,29 +148,29 @@ pub(super) const TAINT_RULE: &[Column] = &[
     text("TimeAdded", "Time since the taint was added."),
     AGE,
 ];
-pub(super) const SERVICE_CIDR: &[Column] =
+pub(crate) const SERVICE_CIDR: &[Column] =
     &[NAME, text("CIDRs", "Ranges of service addresses."), AGE];
-pub(super) const IP_ADDRESS: &[Column] =
+pub(crate) const IP_ADDRESS: &[Column] =
     &[NAME, text("ParentRef", "Object the address belongs to.")];
-pub(super) const MIGRATION: &[Column] = &[
+pub(crate) const MIGRATION: &[Column] = &[
     text("Name", "Name of the object."),
     text("Resource", "Resource to migrate."),
     text("Status", "How far the migration is."),
 ];
-pub(super) const POD_GROUP: &[Column] = &[
+pub(crate) const POD_GROUP: &[Column] = &[
     NAME,
     text("Policy", "How its pods are scheduled."),
     text("Workload", "Workload it belongs to."),
     text("Status", "Whether it is scheduled."),
     AGE,
 ];
-pub(super) const COMPOSITE_POD_GROUP: &[Column] = &[
+pub(crate) const COMPOSITE_POD_GROUP: &[Column] = &[
     NAME,
     text("Policy", "How its groups are scheduled."),
     text("Workload", "Workload it belongs to."),
     AGE,
 ];
-pub(super) const EVICTION_REQUEST: &[Column] = &[
+pub(crate) const EVICTION_REQUEST: &[Column] = &[
     NAME,
     text("Target", "What should be evicted."),
     text("Target Type", "Kind of the target."),
@@ -179,7 +179,7 @@ pub(super) const EVICTION_REQUEST: &[Column] = &[
     text("Intent", "Evict, or no longer."),
     AGE,
 ];
-pub(super) const EVICTION: &[Column] = &[
+pub(crate) const EVICTION: &[Column] = &[
     NAME,
     text("Target", "What should be evicted."),
     text("Target Type", "Kind of the target."),
@@ -192,13 +192,13 @@ pub(super) const EVICTION: &[Column] = &[
     wide("Responder Heartbeat", "Time since it last reported."),
     wide("Responder Status Message", "What it last reported."),
 ];
-pub(super) const API_SERVICE: &[Column] = &[
+pub(crate) const API_SERVICE: &[Column] = &[
     NAME,
     text("Service", "Service that serves the group version."),
     text("Available", "Whether it can be reached."),
     AGE,
 ];
-pub(super) const DEFINITION: &[Column] = &[
+pub(crate) const DEFINITION: &[Column] = &[
     NAME,
     text("Scope", "Cluster or Namespaced."),
     text("Versions", "Versions that are served."),

@@ -3,15 +3,15 @@
 use super::make::{AGE, CONTAINERS, IMAGES, NAME, SELECTOR, SIGNER, text, wide};
 use crate::columns::Column;
 
-pub(super) const NAMESPACE: &[Column] = &[NAME, text("Status", "Phase of the namespace."), AGE];
-pub(super) const SECRET: &[Column] = &[
+pub(crate) const NAMESPACE: &[Column] = &[NAME, text("Status", "Phase of the namespace."), AGE];
+pub(crate) const SECRET: &[Column] = &[
     NAME,
     text("Type", "What the secret is for."),
     text("Data", "Number of entries."),
     AGE,
 ];
-pub(super) const CONFIG_MAP: &[Column] = &[NAME, text("Data", "Number of entries."), AGE];
-pub(super) const VOLUME: &[Column] = &[
+pub(crate) const CONFIG_MAP: &[Column] = &[NAME, text("Data", "Number of entries."), AGE];
+pub(crate) const VOLUME: &[Column] = &[
     NAME,
     text("Capacity", "Size of the volume."),
     text("Access Modes", "Ways the volume can be mounted."),
@@ -24,7 +24,7 @@ pub(super) const VOLUME: &[Column] = &[
     AGE,
     wide("VolumeMode", "File system or block device."),
 ];
-pub(super) const CLAIM: &[Column] = &[
+pub(crate) const CLAIM: &[Column] = &[
     NAME,
     text("Status", "Phase of the claim."),
     text("Volume", "Volume the claim is bound to."),
@@ -35,13 +35,13 @@ pub(super) const CLAIM: &[Column] = &[
     AGE,
     wide("VolumeMode", "File system or block device."),
 ];
-pub(super) const COMPONENT_STATUS: &[Column] = &[
+pub(crate) const COMPONENT_STATUS: &[Column] = &[
     NAME,
     text("Status", "Whether the component is healthy."),
     text("Message", "What its check said."),
     text("Error", "What its check failed with."),
 ];
-pub(super) const DEPLOYMENT: &[Column] = &[
+pub(crate) const DEPLOYMENT: &[Column] = &[
     NAME,
     text("Ready", "Pods that are ready, of those wanted."),
     text("Up-to-date", "Pods of the current template."),
@@ -51,7 +51,7 @@ pub(super) const DEPLOYMENT: &[Column] = &[
     IMAGES,
     SELECTOR,
 ];
-pub(super) const AUTOSCALER: &[Column] = &[
+pub(crate) const AUTOSCALER: &[Column] = &[
     NAME,
     text("Reference", "What is scaled."),
     text("Targets", "Metrics, now and as wanted."),
@@ -60,12 +60,12 @@ pub(super) const AUTOSCALER: &[Column] = &[
     text("Replicas", "Pods there are."),
     AGE,
 ];
-pub(super) const NETWORK_POLICY: &[Column] = &[
+pub(crate) const NETWORK_POLICY: &[Column] = &[
     NAME,
     text("Pod-Selector", "Which pods the policy is for."),
     AGE,
 ];
-pub(super) const ROLE_BINDING: &[Column] = &[
+pub(crate) const ROLE_BINDING: &[Column] = &[
     NAME,
     text("Role", "Role that is granted."),
     AGE,
@@ -73,7 +73,7 @@ pub(super) const ROLE_BINDING: &[Column] = &[
     wide("Groups", "Groups that get it."),
     wide("ServiceAccounts", "Service accounts that get it."),
 ];
-pub(super) const SIGNING_REQUEST: &[Column] = &[
+pub(crate) const SIGNING_REQUEST: &[Column] = &[
     NAME,
     AGE,
     SIGNER,
@@ -84,9 +84,9 @@ pub(super) const SIGNING_REQUEST: &[Column] = &[
     ),
     text("Condition", "What became of the request."),
 ];
-pub(super) const TRUST_BUNDLE: &[Column] =
+pub(crate) const TRUST_BUNDLE: &[Column] =
     &[NAME, text("SignerName", "Signer the bundle belongs to.")];
-pub(super) const POD_CERTIFICATE: &[Column] = &[
+pub(crate) const POD_CERTIFICATE: &[Column] = &[
     NAME,
     text("PodName", "Pod the certificate is for."),
     text("ServiceAccountName", "Service account of the pod."),
@@ -98,15 +98,15 @@ pub(super) const POD_CERTIFICATE: &[Column] = &[
         "What the pod's author adds, unchecked.",
     ),
 ];
-pub(super) const LEASE: &[Column] = &[NAME, text("Holder", "Who holds the lease."), AGE];
-pub(super) const LEASE_CANDIDATE: &[Column] = &[
+pub(crate) const LEASE: &[Column] = &[NAME, text("Holder", "Who holds the lease."), AGE];
+pub(crate) const LEASE_CANDIDATE: &[Column] = &[
     NAME,
     text("LeaseName", "Lease it stands for."),
     text("BinaryVersion", "Version of the program."),
     text("EmulationVersion", "Version the program acts as."),
     AGE,
 ];
-pub(super) const STORAGE_CLASS: &[Column] = &[
+pub(crate) const STORAGE_CLASS: &[Column] = &[
     NAME,
     text("Provisioner", "Who makes the volumes."),
     text("ReclaimPolicy", "What happens when a claim goes."),
@@ -114,5 +114,5 @@ pub(super) const STORAGE_CLASS: &[Column] = &[
     text("AllowVolumeExpansion", "Whether volumes may grow."),
     AGE,
 ];
-pub(super) const ATTRIBUTES_CLASS: &[Column] =
+pub(crate) const ATTRIBUTES_CLASS: &[Column] =
     &[NAME, text("DriverName", "CSI driver of the class."), AGE];

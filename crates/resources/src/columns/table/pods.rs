@@ -3,7 +3,7 @@
 use super::make::{AGE, CONTAINERS, IMAGES, NAME, SELECTOR, flag, int, text, wide};
 use crate::columns::Column;
 
-pub(super) const POD: &[Column] = &[
+pub(crate) const POD: &[Column] = &[
     NAME,
     text("Ready", "Containers that are ready, of all."),
     text("Status", "What the pod's containers are doing."),
@@ -20,20 +20,20 @@ pub(super) const POD: &[Column] = &[
     ),
     wide("Readiness Gates", "Readiness gates that are open, of all."),
 ];
-pub(super) const POD_TEMPLATE: &[Column] = &[
+pub(crate) const POD_TEMPLATE: &[Column] = &[
     NAME,
     text("Containers", "Names of the template's containers."),
     text("Images", "Images of the template's containers."),
     text("Pod Labels", "Labels that pods get."),
 ];
-pub(super) const DISRUPTION_BUDGET: &[Column] = &[
+pub(crate) const DISRUPTION_BUDGET: &[Column] = &[
     NAME,
     text("Min Available", "Pods that must stay available."),
     text("Max Unavailable", "Pods that may be unavailable."),
     int("Allowed Disruptions", "Pods that may be disrupted now."),
     AGE,
 ];
-pub(super) const REPLICAS: &[Column] = &[
+pub(crate) const REPLICAS: &[Column] = &[
     NAME,
     int("Desired", "Pods wanted."),
     int("Current", "Pods there are."),
@@ -43,7 +43,7 @@ pub(super) const REPLICAS: &[Column] = &[
     IMAGES,
     SELECTOR,
 ];
-pub(super) const DAEMON_SET: &[Column] = &[
+pub(crate) const DAEMON_SET: &[Column] = &[
     NAME,
     int("Desired", "Nodes that should run the pod."),
     int("Current", "Nodes that run the pod and should."),
@@ -56,7 +56,7 @@ pub(super) const DAEMON_SET: &[Column] = &[
     IMAGES,
     SELECTOR,
 ];
-pub(super) const JOB: &[Column] = &[
+pub(crate) const JOB: &[Column] = &[
     NAME,
     text("Status", "How far the job is."),
     text("Completions", "Pods that succeeded, of those wanted."),
@@ -66,7 +66,7 @@ pub(super) const JOB: &[Column] = &[
     IMAGES,
     SELECTOR,
 ];
-pub(super) const CRON_JOB: &[Column] = &[
+pub(crate) const CRON_JOB: &[Column] = &[
     NAME,
     text("Schedule", "When jobs start, in cron format."),
     text("Timezone", "Time zone of the schedule."),
@@ -78,7 +78,7 @@ pub(super) const CRON_JOB: &[Column] = &[
     IMAGES,
     SELECTOR,
 ];
-pub(super) const SERVICE: &[Column] = &[
+pub(crate) const SERVICE: &[Column] = &[
     NAME,
     text("Type", "How the service is exposed."),
     text("Cluster-IP", "Address inside the cluster."),
@@ -87,7 +87,7 @@ pub(super) const SERVICE: &[Column] = &[
     AGE,
     wide("Selector", "Which pods get the traffic."),
 ];
-pub(super) const INGRESS: &[Column] = &[
+pub(crate) const INGRESS: &[Column] = &[
     NAME,
     text("Class", "Ingress class that serves it."),
     text("Hosts", "Hosts it answers for."),
@@ -95,25 +95,25 @@ pub(super) const INGRESS: &[Column] = &[
     text("Ports", "Ports it opens."),
     AGE,
 ];
-pub(super) const INGRESS_CLASS: &[Column] = &[
+pub(crate) const INGRESS_CLASS: &[Column] = &[
     NAME,
     text("Controller", "Controller that serves the class."),
     text("Parameters", "Object with further settings."),
     AGE,
 ];
-pub(super) const STATEFUL_SET: &[Column] = &[
+pub(crate) const STATEFUL_SET: &[Column] = &[
     NAME,
     text("Ready", "Pods that are ready, of those wanted."),
     AGE,
     CONTAINERS,
     IMAGES,
 ];
-pub(super) const ENDPOINTS: &[Column] = &[
+pub(crate) const ENDPOINTS: &[Column] = &[
     NAME,
     text("Endpoints", "Addresses and ports behind the service."),
     AGE,
 ];
-pub(super) const NODE: &[Column] = &[
+pub(crate) const NODE: &[Column] = &[
     NAME,
     text("Status", "Whether the node is ready."),
     text("Roles", "Roles from the node's labels."),
@@ -125,7 +125,7 @@ pub(super) const NODE: &[Column] = &[
     wide("Kernel-Version", "Kernel and architecture."),
     wide("Container-Runtime", "Container runtime and its version."),
 ];
-pub(super) const EVENT: &[Column] = &[
+pub(crate) const EVENT: &[Column] = &[
     text("Last Seen", "Time since it happened last."),
     text("Type", "Normal, Warning or another kind of event."),
     text("Reason", "Why, in one word."),

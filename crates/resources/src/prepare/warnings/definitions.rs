@@ -8,7 +8,7 @@ use super::Warnings;
 use crate::read::Read;
 
 /// What a definition says now, and did not say before.
-pub(super) fn check(new: &Value, old: Option<&Value>, all: &mut Warnings) {
+pub(crate) fn check(new: &Value, old: Option<&Value>, all: &mut Warnings) {
     let (formats, lists) = told(new);
     let (known_formats, known_lists) = old.map(told).unwrap_or_default();
     let known: HashSet<String> = known_formats.into_iter().chain(known_lists).collect();

@@ -11,7 +11,7 @@ use crate::read::Read;
 /// No file has a longer path.
 const MAX_PATH: usize = 4096;
 
-pub(super) fn check(volumes: &[Value], all: &mut Warnings) {
+pub(crate) fn check(volumes: &[Value], all: &mut Warnings) {
     for volume in volumes {
         let name = quote(volume.text("name"));
         for (key, kind, named) in [

@@ -11,7 +11,7 @@ use crate::quantity::{self, Quantity};
 use crate::read::{Read, annotation, texts};
 
 /// Volumes that went, and when.
-pub(super) const PLUGINS: &[(&str, &str)] = &[
+pub(crate) const PLUGINS: &[(&str, &str)] = &[
     (
         "photonPersistentDisk",
         "deprecated in v1.11, non-functional in v1.16+",
@@ -81,7 +81,7 @@ const MOST_CLASHES: usize = 64;
 
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
 
-pub(super) fn pod(pod: &Value, all: &mut Warnings) {
+pub(crate) fn pod(pod: &Value, all: &mut Warnings) {
     check(pod, "", false, all);
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn template(template: &Value, path: &str, all: &mut Warnings) {
 }
 
 /// Of a pod this is said before the annotation has become a field, of a template it stays one.
-pub(super) fn armor(pod: &Value, all: &mut Warnings) {
+pub(crate) fn armor(pod: &Value, all: &mut Warnings) {
     if pod.text("spec.os.name") != "windows" {
         for (container, _) in containers(pod, "") {
             app_armor(pod, container, "", all);
@@ -191,7 +191,7 @@ fn containers<'a>(pod: &'a Value, at: &str) -> Vec<(&'a Value, String)> {
     all.map(|(it, path)| (it, format!("{at}{path}"))).collect()
 }
 
-pub(super) fn deprecated_label(key: &str) -> Option<&'static str> {
+pub(crate) fn deprecated_label(key: &str) -> Option<&'static str> {
     NODE_LABELS
         .iter()
         .find(|(it, _)| *it == key)
@@ -229,7 +229,7 @@ fn scheduling(pod: &Value, at: &str, all: &mut Warnings) {
     }
 }
 
-pub(super) fn selector_term(term: &Value, path: &str, all: &mut Warnings) {
+pub(crate) fn selector_term(term: &Value, path: &str, all: &mut Warnings) {
     for (index, expression) in term.list("matchExpressions").iter().enumerate() {
         let key = expression.text("key");
         if let Some(text) = deprecated_label(key) {
@@ -288,7 +288,7 @@ fn volumes(pod: &Value, at: &str, all: &mut Warnings) {
 }
 
 /// The spec of a claim.
-pub(super) fn claim(spec: &Value, path: &str, all: &mut Warnings) {
+pub(crate) fn claim(spec: &Value, path: &str, all: &mut Warnings) {
     for list in ["requests", "limits"] {
         fraction(
             spec.at(&["resources", list, "storage"]),

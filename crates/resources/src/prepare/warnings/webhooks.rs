@@ -15,7 +15,7 @@ const UNSEEN: [(&str, &str); 6] = [
     ("authorization.k8s.io", "subjectaccessreviews"),
 ];
 
-pub(super) fn unseen(object: &Value, all: &mut Warnings) {
+pub(crate) fn unseen(object: &Value, all: &mut Warnings) {
     for (i, hook) in object.list("webhooks").iter().enumerate() {
         for (j, rule) in hook.list("rules").iter().enumerate() {
             all.extend(named(rule).map(|(group, resource)| {

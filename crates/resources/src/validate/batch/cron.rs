@@ -152,22 +152,7 @@ fn named_or_number(text: &str, names: &[&str]) -> Result<u64, String> {
 }
 
 fn number(text: &str) -> Result<u64, String> {
-    let digits = text
-        .strip_prefix('-')
-        .or(text.strip_prefix('+'))
-        .unwrap_or(text);
-    let quoted = meta::go::quote(text);
-    if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {
-        return Err(format!(
-            "failed to parse int from {text}: strconv.Atoi: parsing {quoted}: invalid syntax"
-        ));
-    }
-    match text.trim_start_matches('+').parse::<i64>() {
-        Err(_) => Err(format!(
-            "failed to parse int from {text}: strconv.Atoi: parsing {quoted}: value out of range"
-        )),
-        Ok(it) => {
-            u64::try_from(it).map_err(|_| format!("negative number ({it}) not allowed: {text}"))
-        }
-    }
+    let number = meta::go::atoi(text);
+    let number = number.map_err(|error| format!("failed to parse int from {text}: {error}"))?;
+    u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
 }

@@ -5,7 +5,7 @@ use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta::{self, Named};
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"), None);
     let metadata = it.child("metadata");
@@ -15,7 +15,7 @@ pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     spec(e, &new.child("spec"), Some(&old.child("spec")));
 }

@@ -4,16 +4,15 @@ use json::Value;
 use meta::names;
 
 use super::policies;
-pub(in crate::validate) use super::status::update_status;
+pub(crate) use super::status::update_status;
 use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta::{self, Named};
 use crate::validate::pod;
-use crate::validate::same::same;
 use crate::validate::words::IMMUTABLE;
 use crate::validate::workloads::{Selected, does_not_match, selects};
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     let labels = it.children(&["metadata", "labels"]);
     let generated = it.children(&["spec", "template", "metadata", "labels"]);
     if labels.value == generated.value {
@@ -31,7 +30,7 @@ pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
     name_allows_completions(e, it);
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     spec(e, &it);
@@ -202,7 +201,7 @@ fn completions(e: &mut Errors, it: &Field, was: &Field) {
     if !is_indexed(it) {
         return e.immutable(&new, &old);
     }
-    if new.is_set() && !same(new.value, old.value) && new.int() != it.number("parallelism") {
+    if new.is_set() && !e.same(&new, &old) && new.int() != it.number("parallelism") {
         e.invalid(&new, "can only be modified in tandem with spec.parallelism");
     }
 }
@@ -236,18 +235,14 @@ fn template_update(e: &mut Errors, it: &Field, was: &Field, old: &Field) {
             for name in ["nodeSelector", "tolerations", "schedulingGates"] {
                 put(spec, name, from(&["spec", name]));
             }
+            let affinity = from(&["spec", "affinity"]);
             if let Some(spec) = spec.as_object_mut() {
-                let affinity = spec.get_or_insert("affinity");
-                put(
-                    affinity,
-                    "nodeAffinity",
-                    from(&["spec", "affinity", "nodeAffinity"]),
-                );
+                node_affinity(spec, &affinity);
             }
             resources(spec, new.value);
         }
     }
-    if !same(new.value, &had) {
+    if !e.same_at(&new, new.value, &had) {
         if mutable {
             let spec = new.child("spec");
             let at = it.child("template.spec");
@@ -255,6 +250,27 @@ fn template_update(e: &mut Errors, it: &Field, was: &Field, old: &Field) {
         }
         e.invalid_as("PodTemplateSpec", &new, IMMUTABLE);
     }
+}
+
+/// Takes over the affinity to nodes; one of an affinity that has nothing else comes and goes with it.
+fn node_affinity(spec: &mut json::Object, new: &Value) {
+    let mut affinity = spec.remove("affinity").unwrap_or_default();
+    if affinity.is_null() && new.is_null() {
+        return;
+    }
+    if affinity.is_null() {
+        affinity = Value::Object(json::Object::new());
+    }
+    if let Some(object) = affinity.as_object_mut() {
+        match new.get("nodeAffinity") {
+            Some(wanted) => drop(object.insert("nodeAffinity", wanted.clone())),
+            None => drop(object.remove("nodeAffinity")),
+        }
+        if new.is_null() && object.values().all(Value::is_null) {
+            return;
+        }
+    }
+    spec.insert("affinity", affinity);
 }
 
 fn resources(spec: &mut Value, new: &Value) {
@@ -283,4 +299,39 @@ pub(super) fn has_condition(status: &Field, kind: &str) -> bool {
     let all = status.child("conditions");
     all.items()
         .any(|it| it.text("type") == kind && it.text("status") == "True")
+}
+
+#[cfg(test)]
+mod tests {
+    use json::parse;
+
+    use super::node_affinity;
+
+    #[test]
+    fn an_affinity_to_nodes_alone_comes_and_goes() {
+        for (old, new, expected) in [
+            ("{}", "null", "{}"),
+            (
+                "{}",
+                r#"{"nodeAffinity":{}}"#,
+                r#"{"affinity":{"nodeAffinity":{}}}"#,
+            ),
+            (r#"{"affinity":{"nodeAffinity":{}}}"#, "null", "{}"),
+            (
+                r#"{"affinity":{"nodeAffinity":{},"podAffinity":{}}}"#,
+                "null",
+                r#"{"affinity":{"podAffinity":{}}}"#,
+            ),
+            (
+                r#"{"affinity":{"nodeAffinity":{}}}"#,
+                r#"{"podAffinity":{}}"#,
+                r#"{"affinity":{}}"#,
+            ),
+        ] {
+            let mut spec = parse(old.as_bytes()).unwrap();
+            let new = parse(new.as_bytes()).unwrap();
+            node_affinity(spec.as_object_mut().unwrap(), &new);
+            assert_eq!(spec.to_string(), expected, "{old} {new}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::validate::field::Field;
 use crate::validate::object_meta;
 use crate::validate::seen::Seen;
 
-pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (status, was) = (new.child("status"), old.child("status"));
     let spec = new.child("spec");

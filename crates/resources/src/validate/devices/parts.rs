@@ -1,5 +1,9 @@
-//! What claims, classes and slices have in common. Expressions are in CEL, and not looked into yet.
+//! What claims, classes and slices have in common.
 
+use std::sync::OnceLock;
+
+use cel::kubernetes::{self, DeviceFeatures, Mode};
+use cel::{Env, Type};
 use json::Value;
 use meta::names;
 
@@ -30,7 +34,43 @@ pub(super) fn selectors(e: &mut Errors, all: &Field) {
             e.required(&cel, "");
         } else if expression.len() > LONGEST {
             e.too_long(&expression, LONGEST);
+        } else if !e.is_full() {
+            self::expression(e, &expression);
         }
+    }
+}
+
+/// As the gates are by default: `DRAConsumableCapacity` is on, `DRAListTypeAttributes` is off.
+const FEATURES: DeviceFeatures = DeviceFeatures {
+    consumable_capacity: true,
+    list_attributes: false,
+};
+/// What an expression may cost at most.
+const MAX_COST: u64 = 1_000_000;
+
+/// An expression that selects devices must compile with what the version before this one knows.
+fn expression(e: &mut Errors, at: &Field) {
+    static ENVIRONMENT: OnceLock<Env> = OnceLock::new();
+    let env = ENVIRONMENT.get_or_init(|| {
+        kubernetes::device_environment(kubernetes::environment(37, Mode::New), FEATURES)
+    });
+    let compiled = match env.compile(at.str()) {
+        Ok(compiled) => compiled,
+        Err(issues) => return e.invalid(at, &format!("compilation failed: {issues}")),
+    };
+    let of = compiled.output_type();
+    if !matches!(of, Type::Bool | Type::Any) {
+        let why = format!("must evaluate to bool or the unknown type, not {of}");
+        return e.invalid(at, &why);
+    }
+    if let Err(error) = compiled.program() {
+        return e.push_with(|| {
+            let why = format!("program instantiation failed: {error}");
+            meta::field::Error::internal(at.path, why)
+        });
+    }
+    if compiled.estimate(&FEATURES).max > MAX_COST {
+        e.forbidden(at, "too complex, exceeds cost limit");
     }
 }
 

@@ -24,12 +24,12 @@ const KINDS: [&str; 8] = [
     "int", "bool", "string", "version", "ints", "bools", "strings", "versions",
 ];
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::CLUSTER_SUBDOMAIN);
     spec(e, &it.child("spec"), None);
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     spec(e, &new.child("spec"), Some(&old.child("spec")));
 }

@@ -178,7 +178,7 @@ fn long_running(e: &mut Errors, it: &Field, pod: &Surroundings) {
     probes::liveness(e, &it.child("startupProbe"), pod.grace_period);
 }
 
-pub(in crate::validate) const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
+pub(crate) const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 
 fn ports(e: &mut Errors, all: &Field) {
     let mut seen = Seen::default();

@@ -7,10 +7,9 @@ use super::{annotations, metadata_and_spec};
 use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
 use crate::validate::object_meta;
-use crate::validate::same::same;
 use crate::validate::words::read_quantity;
 
-pub(in crate::validate) fn resize(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn resize(e: &mut Errors, new: &Field, old: &Field) {
     let refuse = |text| meta::field::Error::forbidden(meta::field::Path::new(""), text);
     if old
         .children(&["metadata", "annotations"])
@@ -42,11 +41,11 @@ pub(in crate::validate) fn resize(e: &mut Errors, new: &Field, old: &Field) {
     removed(e, &spec, &was);
     containers(e, &spec, &was, &mut munged);
     let volumes = spec.child("volumes");
-    if !same(volumes.value, was.child("volumes").value) {
+    if !e.same(&volumes, &was.child("volumes")) {
         let text = "volumes are immutable on resize when InPlacePodVerticalScalingMemoryBackedVolumes feature gate is disabled";
         e.forbidden(&volumes, text);
     }
-    if e.is_empty() && !same(&munged, was.value) {
+    if e.is_empty() && !e.same_at(&spec, &munged, was.value) {
         e.forbidden(&spec, "only cpu and memory resources are mutable");
     }
 }
@@ -74,7 +73,7 @@ fn of_pod(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
     }
     if let Some(resources) = munged.get_mut("resources") {
         without_compute(resources, had.value);
-        if !same(resources, had.value) {
+        if !e.same_at(&it, resources, had.value) {
             let text = "only cpu and memory resources are mutable at pod-level";
             e.forbidden(spec, text);
         }
@@ -129,12 +128,12 @@ fn containers(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
         let (all, old) = (spec.child(name), was.child(name).list());
         let items = munged.get_mut(name).and_then(Value::as_array_mut);
         for ((munged, old), it) in items.into_iter().flatten().zip(old).zip(all.items()) {
-            let changed = !same(munged, old);
+            let changed = !e.same_at(&it, munged, old);
             let empty = Value::Null;
             if let Some(resources) = munged.get_mut("resources") {
                 without_compute(resources, old.get("resources").unwrap_or(&empty));
             }
-            let differs = !same(munged, old);
+            let differs = !e.same_at(&it, munged, old);
             if name == "containers" {
                 if differs {
                     e.forbidden(spec, "only cpu and memory resources are mutable");

@@ -20,7 +20,7 @@ pub(super) fn container(e: &mut Errors, it: &Field, claims: &Seen<&str>) {
     }
 }
 
-pub(in crate::validate) fn resource_name(e: &mut Errors, at: &Field, name: &str) -> bool {
+pub(crate) fn resource_name(e: &mut Errors, at: &Field, name: &str) -> bool {
     let before = e.len();
     for wrong in meta::names::qualified_name(name) {
         e.invalid_value(at, name, &wrong);
@@ -35,7 +35,7 @@ pub(in crate::validate) fn resource_name(e: &mut Errors, at: &Field, name: &str)
     e.len() == before
 }
 
-pub(in crate::validate) fn container_resource_name(e: &mut Errors, at: &Field, name: &str) {
+pub(crate) fn container_resource_name(e: &mut Errors, at: &Field, name: &str) {
     resource_name(e, at, name);
     if !name.contains('/') {
         if !is_standard_for_containers(name) {
@@ -53,7 +53,7 @@ fn pod_resource_name(e: &mut Errors, at: &Field, name: &str) {
     }
 }
 
-pub(in crate::validate) fn quantity_value(e: &mut Errors, at: &Field, name: &str) {
+pub(crate) fn quantity_value(e: &mut Errors, at: &Field, name: &str) {
     e.non_negative_quantity(at);
     if is_integer(name)
         && let Some(quantity) = quantity(at)
@@ -170,7 +170,7 @@ fn claim_names(e: &mut Errors, all: &Field, known: &Seen<&str>) {
 }
 
 /// What a pod costs beyond its containers.
-pub(in crate::validate) fn overhead(e: &mut Errors, it: &Field) {
+pub(crate) fn overhead(e: &mut Errors, it: &Field) {
     for (name, at) in it.entries() {
         // Upstream reads it as the limits of a container.
         let path = it.path.child("limits");

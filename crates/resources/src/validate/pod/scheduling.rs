@@ -40,7 +40,7 @@ fn weight(e: &mut Errors, term: &Field) {
     }
 }
 
-pub(in crate::validate) fn node_selector(e: &mut Errors, it: &Field) {
+pub(crate) fn node_selector(e: &mut Errors, it: &Field) {
     let terms = it.child("nodeSelectorTerms");
     if terms.is_empty() {
         e.required(&terms, "must have at least one node selector term");
@@ -182,10 +182,9 @@ pub(super) fn spread(e: &mut Errors, all: &Field) {
     }
 }
 
-pub(in crate::validate) const TAINT_EFFECTS: &[&str] =
-    &["NoSchedule", "PreferNoSchedule", "NoExecute"];
+pub(crate) const TAINT_EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-pub(in crate::validate) fn tolerations(e: &mut Errors, all: &Field) {
+pub(crate) fn tolerations(e: &mut Errors, all: &Field) {
     for it in all.items() {
         let (key, operator) = (it.child("key"), it.child("operator"));
         let (value, effect) = (it.child("value"), it.child("effect"));

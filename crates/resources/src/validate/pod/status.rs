@@ -14,7 +14,7 @@ const STATUSES: [(&str, &str); 2] = [
     ("initContainerStatuses", "initContainers"),
 ];
 
-pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     super::update::annotation_updates(e, new, old);
     let (status, was) = (new.child("status"), old.child("status"));

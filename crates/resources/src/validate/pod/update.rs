@@ -10,12 +10,11 @@ use crate::validate::errors::Errors;
 use crate::validate::field::{Field, text};
 use crate::validate::go_form::go_form;
 use crate::validate::object_meta;
-use crate::validate::same::same;
 use crate::validate::seen::Seen;
 
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     common(e, new, old);
     let (spec, was) = (new.child("spec"), old.child("spec"));
     for name in ["containers", "initContainers"] {
@@ -36,7 +35,7 @@ pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         &spec.child("schedulingGates"),
         &was.child("schedulingGates"),
     );
-    if same(spec.value, was.value) {
+    if e.same(&spec, &was) {
         return;
     }
     let mut munged = spec.value.clone();
@@ -44,7 +43,7 @@ pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     if !was.child("schedulingGates").is_empty() {
         gated(e, &spec, &was, &mut munged);
     }
-    if let Some(diff) = difference("PodSpec", was.value, &munged) {
+    if let Some(diff) = difference(e, &spec, "PodSpec", was.value, &munged) {
         let why = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
         e.forbidden(&spec, &why);
     }
@@ -55,7 +54,7 @@ pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
 const MAX_SHOWN: usize = 10_000;
 
 /// What has changed, as upstream's internal type of that name prints it.
-fn difference(kind: &str, old: &Value, new: &Value) -> Option<String> {
+fn difference(e: &Errors, at: &Field, kind: &str, old: &Value, new: &Value) -> Option<String> {
     fn count(value: &Value) -> usize {
         1 + match value {
             Value::Array(items) => items.iter().map(count).sum(),
@@ -63,11 +62,13 @@ fn difference(kind: &str, old: &Value, new: &Value) -> Option<String> {
             _ => 0,
         }
     }
-    if count(old) + count(new) > MAX_SHOWN {
-        return (!same(new, old)).then(|| "the difference is too large to be shown\n".into());
+    if e.same_at(at, new, old) {
+        return None;
     }
-    let (now, before) = (go_form(kind, new), go_form(kind, old));
-    (!same(&now, &before)).then(|| diff(&before, &now))
+    if count(old) + count(new) > MAX_SHOWN {
+        return Some("the difference is too large to be shown\n".into());
+    }
+    Some(diff(&go_form(kind, old), &go_form(kind, new)))
 }
 
 fn common(e: &mut Errors, new: &Field, old: &Field) {
@@ -196,7 +197,7 @@ fn gated(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
         affinity.child("nodeAffinity"),
         was.children(&["affinity", "nodeAffinity"]),
     );
-    if same(new.value, old.value) {
+    if e.same(&new, &old) {
         return;
     }
     let required = &[
@@ -209,7 +210,7 @@ fn gated(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
         e.invalid_as("[]NodeSelectorTerm", &terms, text);
     } else {
         for (term, had) in terms.items().zip(had.items()) {
-            if !only_added(&term, &had) {
+            if !only_added(e, &term, &had) {
                 let text = "only additions are allowed (no mutations or deletions)";
                 e.invalid_as("NodeSelectorTerm", &term, text);
             }
@@ -229,19 +230,20 @@ fn gated(e: &mut Errors, spec: &Field, was: &Field, munged: &mut Value) {
     }
 }
 
-fn only_added(new: &Field, old: &Field) -> bool {
+fn only_added(e: &Errors, new: &Field, old: &Field) -> bool {
     let lists = ["matchExpressions", "matchFields"];
     if lists.iter().all(|name| old.child(name).is_empty()) {
         return lists.iter().all(|name| new.child(name).is_empty());
     }
     lists.iter().all(|name| {
-        let (new, old) = (new.child(name).list(), old.child(name).list());
-        new.len() >= old.len() && new.iter().zip(old).all(|(new, old)| same(new, old))
+        let (new, old) = (new.child(name), old.child(name));
+        let mut pairs = new.items().zip(old.items());
+        new.len() >= old.len() && pairs.all(|(new, old)| e.same(&new, &old))
     })
 }
 
 /// The way debug containers come into a running pod, and never out.
-pub(in crate::validate) fn update_ephemeral_containers(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_ephemeral_containers(e: &mut Errors, new: &Field, old: &Field) {
     if old
         .children(&["metadata", "annotations"])
         .has(annotations::MIRROR)
@@ -271,7 +273,7 @@ pub(in crate::validate) fn update_ephemeral_containers(e: &mut Errors, new: &Fie
                 e.forbidden(&all, &why);
             }
             Some(it) => {
-                if let Some(diff) = difference("EphemeralContainer", was, it) {
+                if let Some(diff) = difference(e, &all.item(0), "EphemeralContainer", was, it) {
                     let why = format!(
                         "existing ephemeral containers {quoted} may not be changed\n{diff}"
                     );

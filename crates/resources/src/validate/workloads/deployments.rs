@@ -7,12 +7,12 @@ use crate::validate::go_form::go_form;
 use crate::validate::object_meta::{self, Named};
 use crate::validate::words::int_or_percent_value;
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"));
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     spec(e, &it);
@@ -78,7 +78,7 @@ fn strategy(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("status"), old.child("status"));
     counts(

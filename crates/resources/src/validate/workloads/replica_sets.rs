@@ -6,12 +6,12 @@ use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta::{self, Named};
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::SUBDOMAIN);
     spec(e, &it.child("spec"));
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     spec(e, &it);
@@ -35,21 +35,21 @@ const COUNTS: &[&str] = &[
 ];
 const PARTS: &[&str] = &["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
 
-pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let ready = "cannot be greater than readyReplicas";
     counts(e, &new.child("status"), COUNTS, PARTS, ready);
 }
 
-pub(in crate::validate) mod controllers {
+pub(crate) mod controllers {
     //! Replication controllers have plain pairs as selectors.
 
     use super::super::{does_not_match, template};
     use super::{Errors, Field, Named, object_meta};
 
-    pub(in crate::validate) use super::update_status;
+    pub(crate) use super::update_status;
 
-    pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+    pub(crate) fn create(e: &mut Errors, it: &Field) {
         object_meta::create(e, it, Named::namespaced(|_, _| Vec::new()));
         let metadata = it.child("metadata");
         let name = metadata.child("name");
@@ -59,7 +59,7 @@ pub(in crate::validate) mod controllers {
         spec(e, &it.child("spec"));
     }
 
-    pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+    pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
         object_meta::update(e, new, old);
         spec(e, &new.child("spec"));
     }

@@ -6,7 +6,7 @@ use crate::validate::errors::Errors;
 use crate::validate::field::Field;
 use crate::validate::object_meta::{self, Named};
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     common(e, it);
     let data = it.child("data");
     match data.value {
@@ -16,7 +16,7 @@ pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     common(e, new);
     e.immutable(&new.child("data"), &old.child("data"));

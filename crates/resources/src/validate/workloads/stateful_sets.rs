@@ -12,13 +12,13 @@ use crate::validate::object_meta::{self, Named};
 use crate::validate::pod;
 use crate::validate::words::int_or_percent_value;
 
-pub(in crate::validate) fn create(e: &mut Errors, it: &Field) {
+pub(crate) fn create(e: &mut Errors, it: &Field) {
     object_meta::create(e, it, Named::LABEL);
     spec(e, &it.child("spec"), false);
 }
 
 /// A template that was never valid does not hinder other changes.
-pub(in crate::validate) fn update(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
     object_meta::update(e, new, old);
     let (it, was) = (new.child("spec"), old.child("spec"));
     let mut options = e.options;
@@ -152,7 +152,7 @@ fn strategy(e: &mut Errors, it: &Field) {
     }
 }
 
-pub(in crate::validate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
+pub(crate) fn update_status(e: &mut Errors, new: &Field, old: &Field) {
     let (it, was) = (new.child("status"), old.child("status"));
     counts(
         e,

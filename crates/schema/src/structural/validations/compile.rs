@@ -1,7 +1,9 @@
 //! Rules, as they are declared and as they are compiled.
 
 use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::time::Duration;
 
 use cel::kubernetes::{self, Mode};
 use cel::{Env, Expression, Program, Type};
@@ -86,6 +88,8 @@ pub(in crate::structural) struct Environments<'a> {
     /// For expressions that are not known; all are if there is none.
     new: Option<Env>,
     known: Option<&'a KnownExpressions<'a>>,
+    /// How long the rules of each place took to compile.
+    pub(super) times: RefCell<Vec<Duration>>,
 }
 
 impl<'a> Environments<'a> {
@@ -94,6 +98,7 @@ impl<'a> Environments<'a> {
             stored,
             new: None,
             known: None,
+            times: RefCell::default(),
         }
     }
 
@@ -106,6 +111,7 @@ impl<'a> Environments<'a> {
             stored: kubernetes::environment(minor, Mode::Stored),
             new: Some(kubernetes::environment(minor, Mode::New)),
             known,
+            times: RefCell::default(),
         }
     }
 

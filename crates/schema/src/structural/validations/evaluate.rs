@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use cel::{Activation, ErrorKind, Limits, Program};
 use json::Value;
@@ -23,6 +24,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// What is left of the budget; less than zero if it ran out, and not all rules were looked at.
     pub remaining: i64,
+    /// How long each place with rules at or below it took, with all below it.
+    pub times: Vec<Duration>,
 }
 
 /// No longer message comes from an expression.
@@ -80,6 +83,7 @@ impl Validator {
             errors: ErrorList::default(),
             warnings: ErrorList::default(),
             unchanged: HashMap::new(),
+            times: Vec::new(),
         };
         // Whether it went to the end is told by what remains.
         let _ = walk.node(self, path, value, old, correlation);
@@ -88,6 +92,7 @@ impl Validator {
             errors: walk.errors.into_vec(),
             warnings: warnings.iter().map(Error::to_string).collect(),
             remaining: walk.remaining,
+            times: walk.times,
         }
     }
 
@@ -104,6 +109,7 @@ struct Walk {
     warnings: ErrorList,
     /// Whether values are unchanged, by their addresses.
     unchanged: HashMap<usize, bool>,
+    times: Vec<Duration>,
 }
 
 /// Ends when the budget is used up, or when no more errors are kept.
@@ -111,6 +117,20 @@ type Flow = ControlFlow<()>;
 
 impl Walk {
     fn node<'a>(
+        &mut self,
+        validator: &'a Validator,
+        path: &Path<'_>,
+        value: &'a Value,
+        old: Option<&'a Value>,
+        correlation: Correlation<'a>,
+    ) -> Flow {
+        let begun = Instant::now();
+        let flow = self.visit(validator, path, value, old, correlation);
+        self.times.push(begun.elapsed());
+        flow
+    }
+
+    fn visit<'a>(
         &mut self,
         validator: &'a Validator,
         path: &Path<'_>,
@@ -248,7 +268,7 @@ impl Walk {
                 self.stop(validator, path, detail)?;
                 return ControlFlow::Break(());
             }
-            ErrorKind::Evaluation | ErrorKind::Interrupted => {
+            ErrorKind::Evaluation | ErrorKind::Interrupted | ErrorKind::Internal => {
                 format!("{why} evaluating rule: {name}")
             }
         };

@@ -1,6 +1,6 @@
 use super::*;
 use crate::otlp::Spans;
-use crate::protobuf::Message;
+use crate::protobuf::{self, Message};
 
 /// A span with a body of so many bytes.
 pub(crate) fn span(trace: u128, id: u64, parent: u64, name: &str, times: (u64, u64)) -> Message {
@@ -112,7 +112,7 @@ fn bytes_are_bounded_whatever_comes() {
                         (start, start + length),
                     );
                     let text = "x".repeat(usize::try_from(chance.below(300)).unwrap());
-                    span.attribute(9, "text", &text);
+                    protobuf::attribute(&mut span, 9, "text", &text);
                     if chance.below(20) == 0 {
                         span.message(15, |status| status.number(3, 2));
                     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::context::{Flags, TraceContext};
-use crate::protobuf::Message;
+use crate::protobuf::{Message, attribute};
 use crate::trace::arena::{Keep, Link};
 use crate::trace::attributes::{Attributes, Name};
 use crate::trace::clock::{Calendar, now};
@@ -180,10 +180,10 @@ fn one(
         out.text(3, state);
     }
     if matches!(span.role, Role::Server | Role::Handler) {
-        out.attribute(9, "url", &describe.text);
+        attribute(out, 9, "url", &describe.text);
     }
     if span.role == Role::Stored {
-        out.attribute(9, "key", &arena.text);
+        attribute(out, 9, "key", &arena.text);
     }
     if span.failed {
         out.message(15, |out| out.number(3, 2));

@@ -19,7 +19,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("attack", &["encoding", "json"]),
     ("cel", &["encoding", "json"]),
-    ("client", &[]),
     ("docs", &[]),
     ("json", &["encoding"]),
     ("yaml", &["encoding", "json"]),
@@ -27,10 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["cel", "encoding", "json", "meta"]),
     ("merge", &["encoding", "json", "meta", "schema"]),
     ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
-    (
-        "usage",
-        &["client", "encoding", "json", "meta", "telemetry"],
-    ),
+    ("usage", &["encoding", "json", "meta", "telemetry"]),
     ("requires", &[]),
     ("resources", &["cel", "encoding", "json", "meta", "schema"]),
     ("auth", &["encoding", "json", "meta"]),
@@ -40,16 +36,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flowcontrol", &["json"]),
     (
         "telemetry",
-        &[
-            "client", "config", "egress", "encoding", "json", "meta", "yaml",
-        ],
+        &["config", "egress", "encoding", "json", "meta", "yaml"],
     ),
     (
         "admission",
         &[
             "auth",
             "cel",
-            "client",
             "egress",
             "encoding",
             "json",
@@ -110,7 +103,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
-            "client",
             "config",
             "controllers",
             "egress",

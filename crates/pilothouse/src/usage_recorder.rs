@@ -31,9 +31,9 @@ impl UsageRecorder {
     pub(crate) fn built(&mut self, result: &Result<Output, Error>) {
         (self.resources, self.outcome) = match result {
             Ok(output) => (Some(output.len()), Outcome::Success),
-            Err(Error::Build(_) | Error::At { .. }) => (None, Outcome::Failure),
             Err(Error::Http(_)) => (None, Outcome::Http),
             Err(Error::Timeout(_)) => (None, Outcome::Timeout),
+            Err(_) => (None, Outcome::Failure),
         };
     }
 

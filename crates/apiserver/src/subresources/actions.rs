@@ -72,7 +72,7 @@ pub(super) async fn bind(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let options = options::from_query(ctx, "CreateOptions")?;
+    let options = options::from_query(ctx, options::OptionsKind::Create)?;
     let (binding, length) = read(api, ctx, body, &kind).await?;
     traced::stored(length, store(api, ctx, options, kind, binding)).await?;
     success(ctx)

@@ -33,7 +33,7 @@ pub(super) async fn evict(
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
     let (eviction, length) = actions::read(api, ctx, body, &kind).await?;
-    let options = options::from_query(ctx, "CreateOptions")?;
+    let options = options::from_query(ctx, options::OptionsKind::Create)?;
     traced::stored(length, store(api, ctx, options, kind, eviction)).await?;
     actions::success(ctx)
 }

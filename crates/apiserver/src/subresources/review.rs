@@ -30,7 +30,7 @@ pub(super) async fn create(
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::accept(ctx, false)?;
-    let options = options::from_query(ctx, "CreateOptions")?;
+    let options = options::from_query(ctx, options::OptionsKind::Create)?;
     let (review, length) = body::object(api, ctx, body).await?;
     let review = traced::stored(length, reviewed(api, ctx, options, review)).await?;
     let body = serialize::serialize(|| render::encode(&review, accepted))?;

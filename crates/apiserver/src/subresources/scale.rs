@@ -116,9 +116,9 @@ async fn put(
     let options = options::from_query(
         ctx,
         if patches {
-            "PatchOptions"
+            options::OptionsKind::Patch
         } else {
-            "UpdateOptions"
+            options::OptionsKind::Update
         },
     )?;
     let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");

@@ -53,7 +53,11 @@ async fn sign(
     mut request: Value,
 ) -> Result<Value, Status> {
     let (namespace, name) = (&*ctx.info.namespace, &*ctx.info.name);
-    let mut write = Write::new(api, ctx, options::from_query(ctx, "CreateOptions")?);
+    let mut write = Write::new(
+        api,
+        ctx,
+        options::from_query(ctx, options::OptionsKind::Create)?,
+    );
     write.kind = kind.clone();
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;

@@ -5,9 +5,10 @@ use json::Value;
 use meta::Status;
 
 use crate::catalog::Resource;
-use crate::catalog::gates::{Disabled, Gates};
+use crate::catalog::gates::Gates;
 use crate::handler::context::RequestContext;
 use crate::handler::decode::{self, Expected, Validation};
+use crate::handler::strict::StrictError;
 
 /// Drops disabled fields from the object of a client, and reports them.
 pub(super) fn drop_sent(
@@ -27,8 +28,11 @@ pub(super) fn drop_sent(
         schema: None,
         custom: None,
     };
-    let texts = found.iter().map(Disabled::text).collect();
-    let warnings = decode::strict(texts, Validation::of(ctx), &expected)?;
+    let found = found.iter().map(|it| StrictError::Field {
+        path: it.path.clone(),
+        text: it.text(),
+    });
+    let warnings = decode::strict(found.collect(), Validation::of(ctx), &expected)?;
     ctx.warnings.add(warnings);
     Ok(())
 }

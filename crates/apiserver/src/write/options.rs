@@ -9,20 +9,28 @@ use crate::handler::respond;
 use crate::write::Options;
 use crate::write::patch::kind::Kind;
 
+/// Which options of `meta.k8s.io/v1` a query holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OptionsKind {
+    Create,
+    Update,
+    Patch,
+}
+
 /// What the query of a write says, checked.
-pub(crate) fn from_query(ctx: &RequestContext<'_>, kind: &'static str) -> Result<Options, Status> {
+pub(crate) fn from_query(ctx: &RequestContext<'_>, kind: OptionsKind) -> Result<Options, Status> {
     let query = Query(ctx.query.pairs());
     let (dry_run, manager) = match kind {
-        "PatchOptions" => {
+        OptionsKind::Patch => {
             let apply = Kind::of(ctx)? == Kind::Apply;
             let options = PatchOptions::from_query(&query, apply)?;
             (options.dry_run, options.field_manager)
         }
-        "UpdateOptions" => {
+        OptionsKind::Update => {
             let options = CreateOptions::from_update_query(&query)?;
             (options.dry_run, options.field_manager)
         }
-        _ => {
+        OptionsKind::Create => {
             let options = CreateOptions::from_query(&query)?;
             (options.dry_run, options.field_manager)
         }
@@ -30,8 +38,8 @@ pub(crate) fn from_query(ctx: &RequestContext<'_>, kind: &'static str) -> Result
     let mut value = Object::new();
     // What a patch does is an update to admission.
     let seen_as = match kind {
-        "PatchOptions" => "UpdateOptions",
-        other => other,
+        OptionsKind::Create => "CreateOptions",
+        OptionsKind::Update | OptionsKind::Patch => "UpdateOptions",
     };
     value.insert("kind", seen_as);
     value.insert("apiVersion", "meta.k8s.io/v1");

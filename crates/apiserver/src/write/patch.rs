@@ -30,7 +30,7 @@ pub(crate) async fn patch(
     ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = options::from_query(ctx, "PatchOptions")?;
+    let options = options::from_query(ctx, options::OptionsKind::Patch)?;
     let validation = Validation::of(ctx);
     let bytes = crate::write::body::read(api, ctx, body).await?;
     trace::event("Recorded the audit event");

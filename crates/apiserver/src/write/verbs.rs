@@ -15,7 +15,7 @@ use crate::observe::traced;
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
-use crate::write::options::from_query;
+use crate::write::options::{OptionsKind, from_query};
 use crate::write::{Change, Changed, Write, Written, body, strategy};
 
 pub(crate) async fn create(
@@ -23,7 +23,7 @@ pub(crate) async fn create(
     ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = from_query(ctx, "CreateOptions")?;
+    let options = from_query(ctx, OptionsKind::Create)?;
     let (object, length) = body::object(api, ctx, body).await?;
     let write = Write::new(api, ctx, options);
     let written = traced::stored(length, write.create(object, false)).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn update(
     ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = from_query(ctx, "UpdateOptions")?;
+    let options = from_query(ctx, OptionsKind::Update)?;
     let (object, length) = body::object(api, ctx, body).await?;
     check_named(ctx, &object)?;
     let write = Write::new(api, ctx, options);

@@ -138,12 +138,12 @@ impl Message {
 
     /// A message in this one. Most are so short that one byte is enough for their length.
     pub fn message<R>(&mut self, field: u32, write: impl FnOnce(&mut Self) -> R) -> R {
-        put_message(&mut self.0, field, 1, |out| {
-            let mut inner = Self(std::mem::take(out));
-            let result = write(&mut inner);
-            *out = inner.0;
-            result
-        })
+        put_tag(&mut self.0, field, LENGTH);
+        let start = self.0.len();
+        self.0.push(0);
+        let result = write(self);
+        close(&mut self.0, start, 1);
+        result
     }
 
     /// All values in one field, eight bytes each.

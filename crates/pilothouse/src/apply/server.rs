@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::anyhow;
-use client::Answer;
+use egress::http::Answer;
 use http::{Method, StatusCode};
 use json::Value;
 

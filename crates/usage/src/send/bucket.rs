@@ -1,7 +1,8 @@
 //! Buckets: one object for each request, put over HTTP. S3 and compatible servers, and Google Cloud Storage.
 
 use bytes::Bytes;
-use client::{Client, Trust};
+use egress::http::Client;
+use egress::tls::Trust;
 use encoding::percent;
 use http::header::CONTENT_TYPE;
 use http::{Request, Uri};

@@ -26,7 +26,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["cel", "encoding", "json", "meta"]),
     ("merge", &["encoding", "json", "meta", "schema"]),
     ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
-    ("usage", &["encoding", "json", "meta", "telemetry"]),
+    (
+        "usage",
+        &["egress", "encoding", "json", "meta", "telemetry"],
+    ),
     ("requires", &[]),
     ("resources", &["cel", "encoding", "json", "meta", "schema"]),
     ("auth", &["encoding", "json", "meta"]),

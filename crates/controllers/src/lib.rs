@@ -1,4 +1,4 @@
-//! The loops that keep the API's promises.
+//! Control loops: namespaces, garbage collection, certificates, definitions, endpoints and others.
 //!
 //! **Invariant:** they talk only through the API: a controller has a client ([`apiserver::local::Local`]) and the short
 //! list of what the server process offers besides ([`apiserver::local::Host`]), and no other part of `apiserver`.
@@ -41,10 +41,10 @@ pub use leader::Election;
 pub use selection::{Selection, UnknownController};
 pub use trust::Trust;
 
-/// What a server takes at most to tell the others that it goes.
+/// The time that a server takes at most to release its leases when it stops.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What controllers must know that no object tells.
+/// Settings of controllers that are in no object.
 #[derive(Debug)]
 pub struct Config {
     pub selection: Selection,
@@ -125,10 +125,10 @@ impl Controllers {
 
 type Run = Box<dyn Fn(Local) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// As whom controllers speak.
+/// The clients of controllers, by user.
 struct Clients {
     server: Local,
-    /// As what upstream runs in programs of their own.
+    /// As kube-controller-manager, for controllers that upstream runs there.
     beside: Local,
 }
 

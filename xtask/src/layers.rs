@@ -2,7 +2,9 @@
 //! what, and that each dependency is explained.
 
 mod documents;
+mod invariants;
 mod kinds;
+mod pure;
 mod rooms;
 mod scan;
 mod surface;
@@ -17,7 +19,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("attack", &["encoding", "json"]),
     ("cel", &["encoding", "json"]),
-    ("client", &[]),
     ("docs", &[]),
     ("json", &["encoding"]),
     ("yaml", &["encoding", "json"]),
@@ -25,10 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["cel", "encoding", "json", "meta"]),
     ("merge", &["encoding", "json", "meta", "schema"]),
     ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
-    (
-        "usage",
-        &["client", "encoding", "json", "meta", "telemetry"],
-    ),
+    ("usage", &["encoding", "json", "meta", "telemetry"]),
     ("requires", &[]),
     ("resources", &["cel", "encoding", "json", "meta", "schema"]),
     ("auth", &["encoding", "json", "meta"]),
@@ -38,16 +36,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flowcontrol", &["json"]),
     (
         "telemetry",
-        &[
-            "client", "config", "egress", "encoding", "json", "meta", "yaml",
-        ],
+        &["config", "egress", "encoding", "json", "meta", "yaml"],
     ),
     (
         "admission",
         &[
             "auth",
             "cel",
-            "client",
             "egress",
             "encoding",
             "json",
@@ -108,7 +103,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
-            "client",
             "config",
             "controllers",
             "egress",
@@ -187,6 +181,9 @@ pub(crate) fn check() -> Outcome {
     rooms::check(&mut problems)?;
     surface::check(&mut problems)?;
     kinds::check(&mut problems)?;
+    pure::check(&mut problems)?;
+    let crates: Vec<&str> = MAY_USE.iter().map(|it| it.0).collect();
+    invariants::check(&crates, &mut problems)?;
     documents::check(&mut problems)?;
     if problems.is_empty() {
         Ok(())

@@ -162,7 +162,7 @@ impl Api {
         self.authentication.caller(peer, memory)
     }
 
-    /// Comes back when the server is told to stop.
+    /// Returns when the server is told to stop.
     pub async fn stopping(&self) {
         self.lifecycle.stopping().await;
     }

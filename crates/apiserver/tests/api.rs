@@ -30,6 +30,8 @@ mod mutating_policies;
 mod openapi;
 #[path = "api/policies.rs"]
 mod policies;
+#[path = "api/reads.rs"]
+mod reads;
 #[path = "api/selectors.rs"]
 mod selectors;
 #[path = "api/updates.rs"]

@@ -13,11 +13,11 @@ mod features;
 mod flags;
 mod kustomize;
 mod man;
-mod recording;
 mod serve;
 mod storage;
 mod traces;
 mod usage_command;
+mod usage_recorder;
 mod version;
 
 use std::io::{ErrorKind, Write as _};
@@ -153,7 +153,7 @@ fn exit_code(outcome: &anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// The error and what led to it; some errors tell their cause themselves.
+/// The error and its causes; some errors include their cause in their text.
 fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {

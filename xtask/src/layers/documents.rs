@@ -8,10 +8,7 @@ const SOURCES: &[&str] = &["crates", "xtask", "bench", "fuzz"];
 
 /// Adds a line for each path in `ARCHITECTURE.md`, `CONTRIBUTING.md` and `docs` that leads to no file.
 pub(super) fn check(problems: &mut Vec<String>) -> Result<(), String> {
-    let mut sources = Vec::new();
-    for folder in SOURCES {
-        collect(Path::new(folder), "rs", &mut sources)?;
-    }
+    let sources = sources()?;
     let mut documents = vec!["ARCHITECTURE.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     collect(Path::new("docs"), "md", &mut documents)?;
     for document in documents {
@@ -19,7 +16,42 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<(), String> {
         let missing = named(&text).filter(|it| !exists(it, &sources));
         problems.extend(missing.map(|it| format!("{document} names {it}, which does not exist")));
     }
+    let walks = fs::read_to_string(WALKS).map_err(|error| format!("{WALKS}: {error}"))?;
+    problems.extend(too_long(&walks));
     Ok(())
+}
+
+const WALKS: &str = "docs/follow-a-request.md";
+/// How many files a reader opens to follow a request: the heading, the most, and how many of a GET come before.
+const LONGEST: &[(&str, usize, usize)] = &[("## GET ", 12, 0), ("## Server-side apply ", 20, 9)];
+
+/// Walks that lead through too many files, or through another number than their heading says.
+fn too_long(walks: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (heading, most, before) in LONGEST {
+        let section = walks.split_once(heading).map_or("", |it| it.1);
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let files = section.lines().filter(|it| it.starts_with("| `")).count() + before;
+        let says = format!("({files} files)");
+        if files == *before
+            || files > *most
+            || !section.lines().next().is_some_and(|it| it.ends_with(&says))
+        {
+            problems.push(format!(
+                "{WALKS}: {heading}leads through {files} files; its heading must say so, and it may be {most} at most"
+            ));
+        }
+    }
+    problems
+}
+
+/// All Rust files of ours.
+pub(super) fn sources() -> Result<Vec<String>, String> {
+    let mut sources = Vec::new();
+    for folder in SOURCES {
+        collect(Path::new(folder), "rs", &mut sources)?;
+    }
+    Ok(sources)
 }
 
 fn collect(folder: &Path, extension: &str, found: &mut Vec<String>) -> Result<(), String> {
@@ -59,6 +91,23 @@ fn exists(path: &str, sources: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_walk_is_as_long_as_its_heading_says() {
+        let rows = |count: usize| "| `a.rs` | does |\n".repeat(count);
+        let walks = |get: usize, said: usize| {
+            format!(
+                "## GET of one object ({said} files)\n{}## Server-side apply (20 files)\n{}## Next\n{}",
+                rows(get),
+                rows(11),
+                rows(1)
+            )
+        };
+        assert_eq!(too_long(&walks(12, 12)), Vec::<String>::new());
+        for (get, said) in [(12, 11), (13, 13), (0, 0)] {
+            assert_eq!(too_long(&walks(get, said)).len(), 1, "{get} {said}");
+        }
+    }
 
     #[test]
     fn paths_are_found_with_and_without_src() {

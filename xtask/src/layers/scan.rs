@@ -66,6 +66,28 @@ pub(super) fn modules_of(of: &str, text: &str) -> Vec<Use> {
     found
 }
 
+/// Paths of two names, `std::fs`, also where the second stands in braces; with their lines.
+pub(super) fn paths(text: &str) -> Vec<(usize, String, String)> {
+    let words = words(text);
+    let mut found = Vec::new();
+    for (at, (line, word)) in words.iter().enumerate() {
+        let mut behind = Vec::new();
+        names_behind(&words[at + 1..], *line, &mut behind);
+        found.extend(behind.into_iter().map(|it| (it.line, word.clone(), it.of)));
+    }
+    found
+}
+
+/// The lines at which a method of this name is called, on whatever value.
+pub(super) fn calls(text: &str, method: &str) -> Vec<usize> {
+    let words = words(text);
+    let found = words.windows(3).filter(|it| {
+        let [first, second, third] = [&*it[0].1, &*it[1].1, &*it[2].1];
+        first == "." && second == method && third == "("
+    });
+    found.map(|it| it[1].0).collect()
+}
+
 /// The lines at which methods of a type begin; those of traits are none.
 pub(super) fn methods(text: &str, of: &str) -> Vec<usize> {
     let words = words(text);

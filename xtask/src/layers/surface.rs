@@ -1,13 +1,19 @@
-//! Crates that may use only some modules of another crate.
+//! Crates that may use only some modules of another crate, and methods that only some rooms may call.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::rooms;
-use super::scan::modules_of;
+use super::scan::{Module, calls, modules_of};
 
 /// The using crate, the used crate, and the modules of the used crate that it may name.
 const ONLY: &[(&str, &str, &[&str])] = &[("controllers", "apiserver", &["local"])];
+
+/// Writes to the store: a crate, a method, and the rooms that may call it.
+const CALLS: &[(&str, &str, &[&str])] = &[
+    ("apiserver", "txn", &["state"]),
+    ("apiserver", "commit", &["write"]),
+];
 
 pub(super) fn check(problems: &mut Vec<String>) -> Result<(), String> {
     for (user, used, modules) in ONLY {
@@ -21,6 +27,22 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<(), String> {
                 used,
                 modules,
             ));
+        }
+    }
+    for (name, method, rooms) in CALLS {
+        let source = PathBuf::from(format!("crates/{name}/src"));
+        let mut files = BTreeMap::new();
+        rooms::read(&source, &source, &mut files)?;
+        for (path, text) in &files {
+            let place = format!("crates/{name}/src/{path}");
+            let is_allowed = rooms.contains(&Module::of(path).room());
+            let lines = (!is_allowed).then(|| calls(text, method));
+            problems.extend(lines.into_iter().flatten().map(|line| {
+                format!(
+                    "{place}:{line}: only {} may call {method}",
+                    rooms.join(", ")
+                )
+            }));
         }
     }
     Ok(())
@@ -40,6 +62,12 @@ fn wrong(place: &str, text: &str, used: &str, modules: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_are_found() {
+        let text = "fn commit() {}\n// api.commit(it)\napi.commit(it);\napi\n    .commit(it);\n";
+        assert_eq!(calls(text, "commit"), [3, 5]);
+    }
 
     #[test]
     fn only_the_listed_modules_may_be_named() {

@@ -14,8 +14,6 @@ use features::{GatedField, Settings};
 use json::Text;
 use schema::NodeId;
 
-pub(crate) use walk::Disabled;
-
 /// What is off, by the nodes of the built-in types.
 #[derive(Debug, Default)]
 pub struct Gates {

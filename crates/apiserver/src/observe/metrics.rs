@@ -23,7 +23,7 @@ pub(crate) use cel::Cel;
 pub use decisions::Decisions;
 pub(crate) use desc::own_metric;
 pub use queues::{QueueSeries, Queues};
-pub(crate) use requests::Tally;
+pub(crate) use requests::RequestStats;
 
 use crate::catalog::Catalog;
 use crate::instruments::inflight::Inflight;
@@ -95,7 +95,7 @@ impl Metrics {
         }
     }
 
-    /// Whether this server holds a Lease, for whoever tries to. To be asked for once.
+    /// The gauge of leader election for one Lease. To be called once.
     pub fn leads(&self, lease: &str) -> Gauge {
         let leads = self.registry.gauge::<Name<'_>>(Desc::new(
             "leader_election_master_status",

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::catalog::convert;
 use crate::catalog::converter::Webhook;
 use crate::catalog::custom;
-use crate::catalog::custom::Life;
+use crate::catalog::custom::DefinitionLifetime;
 use crate::catalog::{self, Builtin, Catalog, Resource};
 use crate::runtime::random;
 use crate::state::Api;
@@ -118,7 +118,7 @@ pub fn start(api: &Arc<Api>, indexes: Indexes) {
     let change = move |event: &Event| lock(&changed, &mut |it| it.put(&weak, event));
     let reload = move |snapshot: &Snapshot| lock(&again, &mut |it| it.load(&other, snapshot));
     informers.add(DEFINITIONS.into(), change, reload);
-    // Nobody else starts it.
+    // It is started once.
     let _ = api.informers.0.set(informers.all);
 }
 
@@ -202,14 +202,14 @@ impl Informer {
                 next = watch.try_next();
             }
             if let Some(asked) = asked {
-                // Who went away does not want it.
+                // The receiver may be gone.
                 let _ = asked.send(());
             }
         }
     }
 }
 
-/// What is not there any more goes first: who lost a right must not keep it.
+/// Deletions go first: a permission that was revoked must not remain.
 fn load_rbac(rbac: &Rbac, kind: &str, prefix: &str, snapshot: &Snapshot) {
     rbac.retain(kind, |namespace, name| {
         let key = match namespace {
@@ -244,7 +244,7 @@ struct Served {
     rows: Vec<Arc<Resource>>,
     /// What it says, and how long it says so.
     says: u64,
-    life: Life,
+    life: DefinitionLifetime,
     _keeper: tokio::sync::watch::Sender<()>,
 }
 
@@ -277,7 +277,7 @@ impl Definitions {
             None => before,
         };
         self.publish(api);
-        // Whoever watches its objects asks again when the new rows are there.
+        // Watches of its objects end; clients watch again when the new rows are there.
         drop(over);
     }
 
@@ -290,7 +290,7 @@ impl Definitions {
         let (mut served, over) = match before {
             Some(before) if before.says == says => (before, None),
             before => {
-                let (keeper, life) = Life::begin();
+                let (keeper, life) = DefinitionLifetime::begin();
                 let served = Served {
                     rows: Vec::new(),
                     says,

@@ -75,7 +75,7 @@ pub struct Settings {
     pub request_log: Option<RequestLog>,
     /// Numbers can be read at `/metrics`.
     pub serve_metrics: bool,
-    /// Nodes have rights that no rule tells.
+    /// Nodes have permissions that no RBAC rule lists.
     pub node_mode: bool,
     /// Feature gates, and the versions to emulate.
     pub features: features::Settings<'static>,

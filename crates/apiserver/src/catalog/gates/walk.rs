@@ -8,7 +8,7 @@ use schema::NodeId;
 
 use super::{GatedStep, Gates};
 
-/// No more are told, nor any after their texts have reached this size: as with unknown fields.
+/// At most so many are reported, and none after their texts have reached this size: as with unknown fields.
 const MOST: usize = 100;
 const MOST_BYTES: usize = 1 << 16;
 
@@ -20,7 +20,7 @@ pub(crate) struct Disabled {
 }
 
 impl Disabled {
-    /// As strict readers and warnings tell it.
+    /// As strict decoding and warnings report it.
     pub(crate) fn text(&self) -> String {
         let path = meta::go::quote(&self.path);
         let gate = self.row.gate_name;

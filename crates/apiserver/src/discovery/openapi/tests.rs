@@ -132,7 +132,7 @@ fn definition(plural: &str, group: &str) -> Value {
 }
 
 fn rows(definitions: &[Value]) -> Vec<std::sync::Arc<crate::catalog::Resource>> {
-    let life = crate::catalog::custom::Life::begin().1;
+    let life = crate::catalog::custom::DefinitionLifetime::begin().1;
     let rows = definitions.iter();
     rows.flat_map(|it| crate::catalog::custom::resources(it, None, 1, &life, None))
         .collect()

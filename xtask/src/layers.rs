@@ -19,7 +19,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("encoding", &[]),
     ("attack", &["encoding", "json"]),
     ("cel", &["encoding", "json"]),
-    ("client", &[]),
     ("docs", &[]),
     ("json", &["encoding"]),
     ("yaml", &["encoding", "json"]),
@@ -29,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("kustomize", &["encoding", "json", "merge", "meta", "yaml"]),
     (
         "usage",
-        &["client", "encoding", "json", "meta", "telemetry"],
+        &["egress", "encoding", "json", "meta", "telemetry"],
     ),
     ("requires", &[]),
     ("resources", &["cel", "encoding", "json", "meta", "schema"]),
@@ -40,16 +39,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flowcontrol", &["json"]),
     (
         "telemetry",
-        &[
-            "client", "config", "egress", "encoding", "json", "meta", "yaml",
-        ],
+        &["config", "egress", "encoding", "json", "meta", "yaml"],
     ),
     (
         "admission",
         &[
             "auth",
             "cel",
-            "client",
             "egress",
             "encoding",
             "json",
@@ -83,6 +79,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "encoding",
+            "features",
             "flowcontrol",
             "json",
             "meta",
@@ -110,7 +107,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "cel",
-            "client",
             "config",
             "controllers",
             "egress",

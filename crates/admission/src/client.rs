@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use bytes::Bytes;
-use egress::{Dialer, tls};
+use egress::Dialer;
+use egress::http::{Connection, Pool};
+use egress::tls::{self, Secured};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use json::Value;
 use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 use telemetry::trace::{self, Outgoing, Span};
 
-use self::connection::Connection;
 use crate::Lookup;
 use crate::metrics::Metrics;
 
@@ -57,10 +57,9 @@ pub struct Target {
     host: String,
     port: u16,
     path: String,
-    server_name: ServerName<'static>,
-    tls: Arc<ClientConfig>,
+    tls: Secured,
     dialer: Dialer,
-    idle: Mutex<Vec<(Connection, Instant)>>,
+    pool: Pool<Full<Bytes>>,
     metrics: Option<Arc<Metrics>>,
 }
 
@@ -117,7 +116,7 @@ impl Targets {
 
 impl Target {
     pub fn new(config: &Value, dialer: Dialer) -> Result<Self, String> {
-        let tls = trust(config.str_at(&["caBundle"]).unwrap_or_default())?;
+        let trusted = trust(config.str_at(&["caBundle"]).unwrap_or_default())?;
         let service = config.get("service").filter(|it| !it.is_null());
         let (place, host, port, path) = if let Some(service) = service {
             let text = |key| service.str_at(&[key]).unwrap_or_default().to_owned();
@@ -137,17 +136,19 @@ impl Target {
             (Place::Url, host, port, path)
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let server_name = ServerName::try_from(bare.to_owned())
+        let name = tls::server_name(bare)
             .map_err(|_| format!("{} is no name of a host", meta::go::quote(&host)))?;
         Ok(Self {
             place,
             host,
             port,
             path: path::escape(&path::clean(&path)),
-            server_name,
-            tls,
+            tls: Secured {
+                config: trusted,
+                name,
+            },
             dialer,
-            idle: Mutex::default(),
+            pool: Pool::new(MAX_IDLE, IDLE),
             metrics: None,
         })
     }
@@ -248,49 +249,38 @@ impl Target {
             }
             request.body(Full::new(body.clone()))
         };
-        while let Some(connection) = self.idle() {
+        while let Some(mut connection) = self.pool.take() {
             let request = request().map_err(|error| error.to_string())?;
-            match connection.send(request).await {
+            match connection::send(&mut connection, request).await {
                 // It was closed while nobody looked: a new one will do.
                 Err(error) if error.is_stale() => {}
-                done => return self.done(done),
+                done => return self.done(connection, done),
             }
         }
-        let connection = self.connect(lookup).await?;
+        let mut connection = self.connect(lookup).await?;
         let request = request().map_err(|error| error.to_string())?;
-        let done = connection.send(request).await;
-        self.done(done)
+        let done = connection::send(&mut connection, request).await;
+        self.done(connection, done)
     }
 
     fn done(
         &self,
-        done: Result<(Answer, Option<Connection>), connection::Error>,
+        connection: Connection<Full<Bytes>>,
+        done: Result<Answer, connection::Error>,
     ) -> Result<Answer, String> {
-        let (answer, connection) = done.map_err(|error| error.to_string())?;
-        if let Some(connection) = connection {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < MAX_IDLE {
-                idle.push((connection, Instant::now()));
-            }
-        }
+        let answer = done.map_err(|error| error.to_string())?;
+        self.pool.keep(connection);
         Ok(answer)
     }
 
-    fn idle(&self) -> Option<Connection> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|(it, since)| it.is_open() && since.elapsed() < IDLE);
-        idle.pop().map(|(connection, _)| connection)
-    }
-
-    async fn connect(&self, lookup: &dyn Lookup) -> Result<Connection, String> {
+    async fn connect(&self, lookup: &dyn Lookup) -> Result<Connection<Full<Bytes>>, String> {
         let (host, port) = match &self.place {
             Place::Url => (self.host.clone(), self.port),
             Place::Service { namespace, name } => {
                 service::resolve(lookup, namespace, name, self.port)?
             }
         };
-        let name = self.server_name.clone();
-        Connection::open(&self.dialer, (&host, port), name, &self.tls).await
+        connection::open(&self.dialer, (&host, port), &self.tls).await
     }
 }
 
@@ -300,7 +290,7 @@ fn trust(bundle: &str) -> Result<Arc<ClientConfig>, String> {
     // What is no base64 is no PEM either.
     let pem = pem.unwrap_or_default();
     let bundle = (!bundle.is_empty()).then_some(&*pem);
-    tls::config(bundle, None, &[b"http/1.1"])
+    tls::config(bundle, None, &[b"http/1.1"]).map_err(|error| error.to_string())
 }
 
 /// Host, port and the path, decoded.
@@ -317,4 +307,26 @@ fn split(url: &str) -> Result<(String, u16, Vec<u8>), String> {
         port,
         path::decode(uri.path()).map_err(wrong)?.into_owned(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn targets_are_shared_and_forgotten() {
+        let targets = Targets::default();
+        let get = |url: &str| targets.get(&json!({"url": url})).unwrap();
+        let known = || targets.all.lock().unwrap().len();
+        let one = get("https://one.example.com");
+        assert!(Arc::ptr_eq(&one, &get("https://one.example.com")));
+        let two = get("https://two.example.com");
+        assert!(!Arc::ptr_eq(&one, &two));
+        assert_eq!(known(), 2);
+        drop((one, two));
+        let _three = get("https://three.example.com");
+        assert_eq!(known(), 1, "those that nobody has are gone");
+    }
 }

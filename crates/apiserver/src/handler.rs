@@ -11,5 +11,6 @@ pub(crate) mod encoded;
 pub(crate) mod render;
 pub(crate) mod respond;
 pub(crate) mod serialize;
+pub(crate) mod strict;
 pub(crate) mod table;
 pub(crate) mod unseated;

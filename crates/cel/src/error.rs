@@ -29,13 +29,7 @@ pub enum ErrorKind {
 
 impl Error {
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        let kind = if message.starts_with("no such overload") {
-            ErrorKind::NoSuchOverload
-        } else {
-            ErrorKind::Evaluation
-        };
-        Self::of(kind, message)
+        Self::of(ErrorKind::Evaluation, message)
     }
 
     fn of(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
@@ -47,6 +41,14 @@ impl Error {
 
     pub(crate) fn no_such_overload() -> Self {
         Self::of(ErrorKind::NoSuchOverload, "no such overload")
+    }
+
+    /// Of a function, with the arguments it was called with where they are known.
+    pub(crate) fn no_such_overload_of(call: impl fmt::Display) -> Self {
+        Self::of(
+            ErrorKind::NoSuchOverload,
+            format!("no such overload: {call}"),
+        )
     }
 
     pub(crate) fn no_such_key(key: impl fmt::Display) -> Self {

@@ -52,17 +52,12 @@ impl Context<'_> {
     /// The error of a function that does not take such arguments.
     pub(crate) fn mismatch(&self, args: &[Value]) -> Error {
         let types: Vec<String> = args.iter().map(Value::type_name).collect();
-        Error::new(format!(
-            "no such overload: {}({})",
-            self.name,
-            types.join(", ")
-        ))
+        Error::no_such_overload_of(format_args!("{}({})", self.name, types.join(", ")))
     }
 }
 
 /// What stands for a function that was declared and that nobody has written.
-pub(crate) const UNKNOWN: Function =
-    |context, _| Err(Error::new(format!("no such overload: {}", context.name)));
+pub(crate) const UNKNOWN: Function = |context, _| Err(Error::no_such_overload_of(&context.name));
 
 /// The function of a name.
 pub(crate) fn find(name: &str) -> Option<Function> {

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::ast::ErrorKind;
 
 /// No longer expression is taken.
 const MAX_TEXT: usize = 100_000;
 /// No larger automaton is made.
 const MAX_SIZE: usize = 2 << 20;
+/// Nor one with more groups within groups.
+const MAX_DEPTH: u32 = 1000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Regexp {
@@ -24,10 +28,15 @@ impl Regexp {
         RegexBuilder::new(&translated)
             .size_limit(MAX_SIZE)
             .dfa_size_limit(MAX_SIZE)
-            .nest_limit(1000)
+            .nest_limit(MAX_DEPTH)
             .build()
             .map(|regex| Self { regex })
-            .map_err(|error| format!("error parsing regexp: {}", explain(pattern, &error)))
+            .map_err(|error| {
+                format!(
+                    "error parsing regexp: {}",
+                    explain(pattern, &translated, &error)
+                )
+            })
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
@@ -249,24 +258,30 @@ fn is_repetition(text: &str) -> bool {
 }
 
 /// The error in Go's words, as far as they are known.
-fn explain(pattern: &str, error: &regex::Error) -> String {
-    let text = error.to_string();
+fn explain(pattern: &str, translated: &str, error: &regex::Error) -> String {
     if let regex::Error::CompiledTooBig(_) = error {
         return "expression too large".to_owned();
     }
-    if text.contains("unclosed group") {
-        return format!("missing closing ): `{pattern}`");
+    // `regex` tells its syntax errors as text only: the parser below it has them as values.
+    let parsed = ParserBuilder::new()
+        .nest_limit(MAX_DEPTH)
+        .build()
+        .parse(translated);
+    let kind = match &parsed {
+        Err(regex_syntax::Error::Parse(error)) => Some(error.kind()),
+        _ => None,
+    };
+    match kind {
+        Some(ErrorKind::GroupUnclosed) => format!("missing closing ): `{pattern}`"),
+        Some(ErrorKind::GroupUnopened) => format!("unexpected ): `{pattern}`"),
+        Some(ErrorKind::RepetitionMissing) => {
+            let operator = pattern
+                .find(['*', '+', '?'])
+                .map_or("", |it| &pattern[it..=it]);
+            format!("missing argument to repetition operator: `{operator}`")
+        }
+        _ => format!("invalid syntax: `{pattern}`"),
     }
-    if text.contains("unopened group") {
-        return format!("unexpected ): `{pattern}`");
-    }
-    if text.contains("repetition operator missing expression") {
-        let operator = pattern
-            .find(['*', '+', '?'])
-            .map_or("", |it| &pattern[it..=it]);
-        return format!("missing argument to repetition operator: `{operator}`");
-    }
-    format!("invalid syntax: `{pattern}`")
 }
 
 #[cfg(test)]

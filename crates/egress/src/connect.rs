@@ -2,17 +2,14 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio_rustls::TlsConnector;
 
+use crate::Stream;
 use crate::dial::{self, DialError};
-use crate::{Stream, tls};
+use crate::tls::{self, Secured};
 
 /// The most that a proxy may answer before the tunnel, as upstream.
 const MAX_HEAD: usize = 1 << 20;
@@ -41,15 +38,16 @@ pub enum ProxyError {
 /// How the proxy itself is reached.
 #[derive(Clone, Debug)]
 pub(crate) enum Proxy {
-    Tcp { host: String, port: u16 },
-    Tls { host: String, port: u16, tls: Tls },
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    Tls {
+        host: String,
+        port: u16,
+        tls: Secured,
+    },
     Unix(PathBuf),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Tls {
-    pub config: Arc<ClientConfig>,
-    pub name: ServerName<'static>,
 }
 
 impl Proxy {
@@ -74,11 +72,8 @@ impl Proxy {
             Self::Tcp { host, port } => dial::tcp(bare(host), *port).await?.into(),
             Self::Tls { host, port, tls } => {
                 let stream = dial::tcp(bare(host), *port).await?;
-                let connector = TlsConnector::from(tls.config.clone());
-                let stream = connector.connect(tls.name.clone(), stream).await;
-                stream
-                    .map_err(|error| ProxyError::Tls(tls::said(&error)))?
-                    .into()
+                let stream = tls::connect(tls, stream.into()).await;
+                stream.map_err(|error| ProxyError::Tls(tls::said(&error)))?
             }
             Self::Unix(path) => {
                 let stream = UnixStream::connect(path).await;

@@ -15,8 +15,12 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, thiserror::Error)]
 pub enum DialError {
-    #[error("dial tcp: lookup {0}: no such host")]
-    NoSuchHost(String),
+    #[error("dial tcp: lookup {host}: no such host")]
+    NoSuchHost {
+        host: String,
+        /// What the system's resolver said.
+        source: Option<io::Error>,
+    },
     #[error("dial tcp {address}: connect: {}", connecting(.source))]
     Connect {
         address: SocketAddr,
@@ -138,9 +142,14 @@ impl Dialer {
 }
 
 pub(crate) async fn tcp(host: &str, port: u16) -> Result<TcpStream, DialError> {
+    let no_such_host = |source| DialError::NoSuchHost {
+        host: host.to_owned(),
+        source,
+    };
     let found = tokio::net::lookup_host((host, port)).await;
-    let mut last = DialError::NoSuchHost(host.to_owned());
-    for address in found.into_iter().flatten() {
+    let found = found.map_err(|error| no_such_host(Some(error)))?;
+    let mut last = no_such_host(None);
+    for address in found {
         match TcpStream::connect(address).await {
             Ok(stream) => {
                 // What goes over it are small writes that somebody waits for.

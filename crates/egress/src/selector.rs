@@ -5,10 +5,9 @@ mod validate;
 use std::path::Path;
 
 use config::{Document, Fields};
-use rustls::pki_types::ServerName;
 
-use crate::connect::{Proxy, Tls};
-use crate::tls::{self, Identity};
+use crate::connect::Proxy;
+use crate::tls::{self, Identity, Secured};
 use crate::{Dialer, Observer};
 
 const VERSIONS: &[&str] = &["apiserver.k8s.io/v1alpha1", "apiserver.k8s.io/v1beta1"];
@@ -232,7 +231,7 @@ fn split(authority: &str, default: u16) -> Option<(String, u16)> {
 }
 
 impl Files {
-    fn load(&self, host: &str) -> Result<Tls, String> {
+    fn load(&self, host: &str) -> Result<Secured, String> {
         let Self {
             client_cert,
             client_key,
@@ -262,10 +261,9 @@ impl Files {
         } else {
             &self.server_name
         };
-        let wrong = || format!("{} is no name of a host", meta::go::quote(name));
-        Ok(Tls {
+        Ok(Secured {
             config: config.map_err(|error| pair(&error))?,
-            name: ServerName::try_from(name.to_owned()).map_err(|_| wrong())?,
+            name: tls::server_name(name).map_err(|error| error.to_string())?,
         })
     }
 }

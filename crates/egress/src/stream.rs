@@ -21,8 +21,8 @@ pub struct Stream {
 enum Way {
     Tcp(TcpStream),
     Unix(UnixStream),
-    /// To the proxy.
-    Tls(Box<TlsStream<TcpStream>>),
+    /// To a proxy, or to the other end itself.
+    Tls(Box<TlsStream<Stream>>),
 }
 
 impl Stream {
@@ -53,8 +53,8 @@ impl From<UnixStream> for Stream {
     }
 }
 
-impl From<TlsStream<TcpStream>> for Stream {
-    fn from(stream: TlsStream<TcpStream>) -> Self {
+impl From<TlsStream<Stream>> for Stream {
+    fn from(stream: TlsStream<Stream>) -> Self {
         Way::Tls(Box::new(stream)).into()
     }
 }

@@ -5,13 +5,35 @@ mod verify;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+use tokio_rustls::TlsConnector;
 
-use verify::Verifier;
+use crate::Stream;
+use verify::{Anyone, Verifier};
 
-const NO_PEM: &str = "unable to load root certificates: unable to parse bytes as PEM block";
+/// Whom to believe, and who we are. All of it is PEM.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    pub roots: Roots,
+    /// Our certificate, with what stands between it and a root, and its key.
+    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+    /// What the server's certificate must be for, if not the host that is called.
+    pub server_name: Option<String>,
+}
+
+/// Whose signature makes a server's certificate good.
+#[derive(Clone, Debug, Default)]
+pub enum Roots {
+    /// Those that the system trusts.
+    #[default]
+    System,
+    Pem(Vec<u8>),
+    /// Whoever answers is believed.
+    Anyone,
+}
 
 /// A certificate to show, and its key, both in PEM.
 #[derive(Clone, Copy, Debug)]
@@ -20,49 +42,124 @@ pub struct Identity<'a> {
     pub key: &'a [u8],
 }
 
+/// How the other end of a connection is verified, and by which name.
+#[derive(Clone, Debug)]
+pub struct Secured {
+    pub config: Arc<ClientConfig>,
+    pub name: ServerName<'static>,
+}
+
+impl Secured {
+    /// For a host, unless `trust` has another name.
+    pub fn new(trust: &Trust, host: &str, protocols: &[&[u8]]) -> Result<Self, TlsError> {
+        let identity = trust.identity.as_ref();
+        let identity = identity.map(|(certificate, key)| Identity { certificate, key });
+        let host = trust.server_name.as_deref().unwrap_or(host);
+        Ok(Self {
+            name: server_name(host)?,
+            config: build(&trust.roots, identity, protocols)?,
+        })
+    }
+}
+
+/// The name that a server's certificate must have.
+pub fn server_name(host: &str) -> Result<ServerName<'static>, TlsError> {
+    ServerName::try_from(host.to_owned()).map_err(|_| TlsError::ServerName(host.to_owned()))
+}
+
+/// Why there is no configuration, in the words of Go's clients.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlsError {
+    #[error("{} is no name of a host", meta::go::quote(.0))]
+    ServerName(String),
+    #[error("unable to load root certificates: unable to parse bytes as PEM block")]
+    Roots(PemError),
+    #[error("tls: failed to find any PEM data in certificate input")]
+    Certificate(PemError),
+    #[error("tls: failed to find any PEM data in key input")]
+    Key(String),
+    #[error("tls: {0}")]
+    Identity(String),
+    #[error("{0}")]
+    Setup(String),
+}
+
+/// What is wrong with certificates.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PemError {
+    #[error("there is no certificate in the PEM")]
+    Empty,
+    #[error("certificates: {0}")]
+    Malformed(String),
+    #[error("certificate authority: {0}")]
+    Rejected(String),
+}
+
 /// Trusts the bundle in PEM, or what the system trusts if there is none.
 pub fn config(
     bundle: Option<&[u8]>,
     identity: Option<Identity<'_>>,
     protocols: &[&[u8]],
-) -> Result<Arc<ClientConfig>, String> {
-    let (roots, pinned) = match bundle {
-        None => (system().clone(), Vec::new()),
-        Some(pem) => {
-            let certificates = certificates(pem).ok_or(NO_PEM)?;
+) -> Result<Arc<ClientConfig>, TlsError> {
+    let roots = bundle.map_or(Roots::System, |it| Roots::Pem(it.to_vec()));
+    build(&roots, identity, protocols)
+}
+
+/// The one place where a configuration for connections that leave is made.
+fn build(
+    roots: &Roots,
+    identity: Option<Identity<'_>>,
+    protocols: &[&[u8]],
+) -> Result<Arc<ClientConfig>, TlsError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let verifier: Arc<dyn ServerCertVerifier> = match roots {
+        Roots::System => Arc::new(Verifier::new(system().clone(), Vec::new(), &provider)?),
+        Roots::Pem(pem) => {
+            let certificates = certificates(pem).map_err(TlsError::Roots)?;
             let mut roots = RootCertStore::empty();
             for certificate in &certificates {
-                roots.add(certificate.clone()).map_err(|_| NO_PEM)?;
+                let added = roots.add(certificate.clone());
+                let rejected = |error: Error| PemError::Rejected(error.to_string());
+                added.map_err(|error| TlsError::Roots(rejected(error)))?;
             }
-            (Arc::new(roots), certificates)
+            Arc::new(Verifier::new(Arc::new(roots), certificates, &provider)?)
         }
+        Roots::Anyone => Arc::new(Anyone(provider.clone())),
     };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let verifier = Verifier::new(roots, pinned, &provider)?;
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
+        .map_err(|error| TlsError::Setup(error.to_string()))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier));
+        .with_custom_certificate_verifier(verifier);
     let mut config = match identity {
         None => builder.with_no_client_auth(),
         Some(Identity { certificate, key }) => {
-            let what = "tls: failed to find any PEM data in certificate input";
-            let chain = certificates(certificate).ok_or(what)?;
-            let what = "tls: failed to find any PEM data in key input";
-            let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| what)?;
+            let chain = certificates(certificate).map_err(TlsError::Certificate)?;
+            let key = PrivateKeyDer::from_pem_slice(key);
+            let key = key.map_err(|error| TlsError::Key(error.to_string()))?;
             let with = builder.with_client_auth_cert(chain, key);
-            with.map_err(|error| format!("tls: {error}"))?
+            with.map_err(|error| TlsError::Identity(error.to_string()))?
         }
     };
     config.alpn_protocols = protocols.iter().map(|it| it.to_vec()).collect();
     Ok(Arc::new(config))
 }
 
-/// All certificates of a text, if there are any.
-fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
+/// TLS over a stream that is there. What goes wrong is told by [`said`] in Go's words.
+pub async fn connect(secured: &Secured, stream: Stream) -> io::Result<Stream> {
+    let connector = TlsConnector::from(secured.config.clone());
+    let stream = connector.connect(secured.name.clone(), stream).await?;
+    Ok(stream.into())
+}
+
+/// All certificates of a text, of which there must be some.
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    all.ok().filter(|it| !it.is_empty())
+    match all {
+        Ok(all) if !all.is_empty() => Ok(all),
+        Ok(_) => Err(PemError::Empty),
+        Err(error) => Err(PemError::Malformed(error.to_string())),
+    }
 }
 
 fn system() -> &'static Arc<RootCertStore> {

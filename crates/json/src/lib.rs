@@ -36,7 +36,7 @@ mod write;
 pub use diff::{Difference, diff};
 pub use number::Number;
 pub use object::{IntoIter, Object};
-pub use parse::{Limits, ParseError, Parsed, parse, parse_with};
+pub use parse::{Limits, ParseError, ParseErrorKind, Parsed, parse, parse_with};
 pub use pointer::{Pointer, PointerError};
 pub use text::Text;
 pub use value::Value;

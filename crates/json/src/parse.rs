@@ -9,7 +9,7 @@ mod string;
 
 use crate::Value;
 
-pub use self::error::ParseError;
+pub use self::error::{ParseError, ParseErrorKind};
 use self::parser::Parser;
 pub(crate) use self::string::unquote;
 

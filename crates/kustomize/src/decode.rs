@@ -24,7 +24,7 @@ pub(crate) struct Context {
     path: Vec<&'static str>,
     /// What a type is called here, and what it is called in Go.
     shown: (&'static str, &'static str),
-    problem: Option<String>,
+    problem: Option<Problem>,
 }
 
 impl Context {
@@ -43,7 +43,7 @@ impl Context {
             (ours, gos) => T::go_type().replace(ours, gos),
         };
         self.problem.get_or_insert_with(|| {
-            if self.path.is_empty() {
+            Problem::Mismatch(if self.path.is_empty() {
                 format!("json: cannot unmarshal {found} into Go value of type {wanted}")
             } else {
                 format!(
@@ -51,14 +51,14 @@ impl Context {
                     self.within,
                     self.path.join(".")
                 )
-            }
+            })
         });
     }
 
     pub(crate) fn unknown(&mut self, key: &str) {
         if self.strict {
             self.problem
-                .get_or_insert_with(|| format!("json: unknown field {}", quote(key)));
+                .get_or_insert_with(|| Problem::UnknownField(key.to_owned()));
         }
     }
 
@@ -81,21 +81,42 @@ impl Context {
 
 /// As `encoding/json` does.
 pub(crate) fn decode<T: Decode>(value: &Value, strict: bool) -> Result<T> {
-    decode_with(value, strict, false)
+    decode_with(value, strict, false).map_err(|problem| {
+        let text = problem.to_string();
+        match problem {
+            Problem::UnknownField(field) => Error::UnknownField { field, text },
+            Problem::Mismatch(_) => Error::new(text),
+        }
+    })
 }
 
 /// As `sigs.k8s.io/yaml` does, strictly.
 pub(crate) fn decode_yaml_strict<T: Decode>(text: &[u8]) -> Result<T> {
     let value = yaml::to_json_strict(text)
-        .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-    decode_with(&value, true, true).map_err(while_decoding)
+        .map_err(|error| Error::Undecodable(format!("error converting YAML to JSON: {error}")))?;
+    decode_with(&value, true, true).map_err(|error| while_decoding(&error))
 }
 
-fn while_decoding(error: Error) -> Error {
-    error.wrap("error unmarshaling JSON: while decoding JSON")
+fn while_decoding(problem: &Problem) -> Error {
+    Error::Undecodable(format!(
+        "error unmarshaling JSON: while decoding JSON: {problem}"
+    ))
 }
 
-fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<T> {
+/// Why a value does not become a struct, in the words of `encoding/json`.
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error("{0}")]
+    Mismatch(String),
+    #[error("json: unknown field {}", quote(.0))]
+    UnknownField(String),
+}
+
+fn decode_with<T: Decode>(
+    value: &Value,
+    strict: bool,
+    lenient: bool,
+) -> std::result::Result<T, Problem> {
     let mut context = Context {
         strict,
         lenient,
@@ -108,15 +129,15 @@ fn decode_with<T: Decode>(value: &Value, strict: bool, lenient: bool) -> Result<
     out.decode(value, &mut context);
     match context.problem {
         None => Ok(out),
-        Some(problem) => Err(Error::new(problem)),
+        Some(problem) => Err(problem),
     }
 }
 
 /// As `sigs.k8s.io/yaml` unmarshals: through JSON, not strict.
 pub(crate) fn decode_yaml<T: Decode>(text: &[u8]) -> Result<T> {
     let value = yaml::to_json(text)
-        .map_err(|error| Error::new(format!("error converting YAML to JSON: {error}")))?;
-    decode_with(&value, false, true).map_err(while_decoding)
+        .map_err(|error| Error::Undecodable(format!("error converting YAML to JSON: {error}")))?;
+    decode_with(&value, false, true).map_err(|error| while_decoding(&error))
 }
 
 /// A list that knows whether it was given at all.
@@ -323,8 +344,8 @@ macro_rules! go_struct {
             $(pub(crate) $field: $type,)*
         }
 
-        impl $crate::tally::Count for $name {
-            fn count(&self, trail: &mut $crate::tally::Trail<'_>) {
+        impl $crate::usage_counts::Count for $name {
+            fn count(&self, trail: &mut $crate::usage_counts::Trail<'_>) {
                 if *self != Self::default() {
                     trail.once();
                     $(trail.enter($json, &self.$field);)*

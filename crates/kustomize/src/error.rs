@@ -8,6 +8,26 @@ use crate::node::Node;
 pub enum Error {
     #[error("{0}")]
     Build(String),
+    /// What was read is not YAML.
+    #[error("{0}")]
+    MalformedYaml(String),
+    /// YAML that cannot be decoded: it is no JSON, or not what is wanted.
+    #[error("{0}")]
+    Undecodable(String),
+    /// A field that the type does not have.
+    #[error("{text}")]
+    UnknownField { field: String, text: String },
+    /// A node is no scalar where one is wanted.
+    #[error("{0}")]
+    NotScalar(String),
+    /// A kind that no builtin plugin has.
+    #[error("unable to load builtin {0}")]
+    UnknownBuiltin(String),
+    #[error("{0}")]
+    Yaml(yaml::Error),
+    /// A name that may refer to several objects. The text of the object that refers goes between the two parts.
+    #[error("{before}{after}")]
+    Ambiguous { before: String, after: String },
     /// A server answered with an error; there is no use in trying the address as a repository.
     #[error("{0}")]
     Http(String),
@@ -42,42 +62,70 @@ impl Error {
         Self::Build(text.into())
     }
 
+    /// `MalformedYAMLError: why`
+    pub(crate) fn malformed(why: impl Display) -> Self {
+        Self::MalformedYaml(format!("MalformedYAMLError: {why}"))
+    }
+
     pub(crate) fn wrap(self, prefix: impl Display) -> Self {
+        if let Self::Ambiguous { before, after } = self {
+            let before = format!("{prefix}: {before}");
+            return Self::Ambiguous { before, after };
+        }
         let text = format!("{prefix}: {self}");
+        self.with_text(text)
+    }
+
+    /// The same kind of error with another text.
+    fn with_text(self, text: String) -> Self {
         match self {
-            Self::Build(_) => Self::Build(text),
+            Self::MalformedYaml(_) => Self::MalformedYaml(text),
+            Self::Undecodable(_) => Self::Undecodable(text),
+            Self::UnknownField { field, .. } => Self::UnknownField { field, text },
+            Self::NotScalar(_) => Self::NotScalar(text),
             Self::Http(_) => Self::Http(text),
             Self::Timeout(_) => Self::Timeout(text),
-            Self::At { place, line, .. } => Self::At {
-                error: Box::new(Self::Build(text)),
+            Self::Build(_) | Self::UnknownBuiltin(_) | Self::Yaml(_) | Self::Ambiguous { .. } => {
+                Self::Build(text)
+            }
+            Self::At { error, place, line } => Self::At {
+                error: Box::new(error.with_text(text)),
                 place,
                 line,
             },
         }
     }
 
+    /// Whether nobody but the reader of its text has to know where it came from, and where it happened is not known.
+    fn is_placeless(&self) -> bool {
+        !matches!(
+            self,
+            Self::Http(_) | Self::Timeout(_) | Self::Ambiguous { .. } | Self::At { .. }
+        )
+    }
+
     /// Says where it happened, unless that is known more precisely, or others have to know what it was.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
-        match self {
-            Self::Build(_) => Self::At {
-                error: Box::new(self),
-                place: place(),
-                line: 0,
-            },
-            error => error,
+        if !self.is_placeless() {
+            return self;
+        }
+        Self::At {
+            error: Box::new(self),
+            place: place(),
+            line: 0,
         }
     }
 
     /// Says in which line of a file it happened, or of the text that is being read.
     pub(crate) fn at_line(self, file: Option<&str>, line: u32) -> Self {
-        match (self, file) {
-            (error @ Self::Build(_), Some(file)) => error.at(|| format!("{file}:{line}")),
-            (error @ Self::Build(_), None) => Self::At {
-                error: Box::new(error),
+        match file {
+            _ if !self.is_placeless() => self,
+            Some(file) => self.at(|| format!("{file}:{line}")),
+            None => Self::At {
+                error: Box::new(self),
                 place: String::new(),
                 line,
             },
-            (error, _) => error,
         }
     }
 
@@ -91,13 +139,13 @@ impl Error {
 
     /// As another error, if that says where.
     pub(crate) fn where_as(self, other: &Self) -> Self {
-        match (self, other) {
-            (error @ Self::Build(_), Self::At { place, line, .. }) => Self::At {
-                error: Box::new(error),
+        match other {
+            Self::At { place, line, .. } if self.is_placeless() => Self::At {
+                error: Box::new(self),
                 place: place.clone(),
                 line: *line,
             },
-            (error, _) => error,
+            _ => self,
         }
     }
 
@@ -122,12 +170,8 @@ impl Error {
     pub(crate) fn reword(self, words: impl FnOnce(String) -> String) -> Self {
         let text = words(self.to_string());
         match self {
-            Self::At { place, line, .. } => Self::At {
-                error: Box::new(Self::Build(text)),
-                place,
-                line,
-            },
-            _ => Self::Build(text),
+            Self::Http(_) | Self::Timeout(_) => Self::Build(text),
+            error => error.with_text(text),
         }
     }
 
@@ -140,7 +184,15 @@ impl Error {
     }
 
     pub(crate) fn is_malformed_yaml(&self) -> bool {
-        self.to_string().contains("MalformedYAMLError")
+        matches!(self.cause(), Self::MalformedYaml(_))
+    }
+
+    /// The error without where it happened.
+    pub(crate) fn cause(&self) -> &Self {
+        match self {
+            Self::At { error, .. } => error.cause(),
+            error => error,
+        }
     }
 }
 
@@ -161,7 +213,7 @@ impl<T> Wrap<T> for Result<T> {
 
 impl From<yaml::Error> for Error {
     fn from(error: yaml::Error) -> Self {
-        Self::new(error.to_string())
+        Self::Yaml(error)
     }
 }
 

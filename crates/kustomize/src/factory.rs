@@ -116,8 +116,7 @@ pub(crate) fn map_from_file(loader: &Loader<'_>, path: &str) -> Result<ResMap> {
 
 /// Says which file it was, where kustomize does.
 pub(crate) fn in_file(error: Error, path: &str) -> Error {
-    let text = error.to_string();
-    if text.contains("error converting YAML to JSON") || text.contains("error unmarshaling JSON") {
+    if let Error::Undecodable(_) = error.cause() {
         return error
             .reword(|text| format!("YAML file [{path}] encounters a format error.\n{text}\n"));
     }

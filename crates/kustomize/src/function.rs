@@ -192,9 +192,8 @@ fn failure(cause: &str) -> Error {
 
 /// What no YAML is, is so before anything else is known of it.
 fn unreadable(error: Error) -> Error {
-    let text = error.to_string();
-    if text.starts_with("MalformedYAMLError") {
-        failure(&text)
+    if error.is_malformed_yaml() {
+        failure(&error.to_string())
     } else {
         error
     }

@@ -123,8 +123,11 @@ impl Inflater<'_> {
         let output = self.helm(&self.template())?;
         let text = String::from_utf8_lossy(&output);
         let mut map = factory::map_from_text(&text).map_err(|error| {
-            let is_yaml = !error.to_string().contains("MalformedYAMLError");
-            let read = if is_yaml { "rnode slice" } else { "bytes" };
+            let read = if error.is_malformed_yaml() {
+                "bytes"
+            } else {
+                "rnode slice"
+            };
             error.wrap(format!("could not parse {read} into resource map"))
         })?;
         for resource in map.raw_list_mut() {

@@ -255,7 +255,7 @@ impl<'a> Loader<'a> {
         String::from_utf8(self.load(path)?).map_err(|error| {
             let problem = yaml::parse(error.as_bytes()).err();
             let problem = problem.map_or_else(|| error.to_string(), |it| it.to_string());
-            Error::new(format!("MalformedYAMLError: {problem} in File: {path}"))
+            Error::malformed(format_args!("{problem} in File: {path}"))
         })
     }
 }

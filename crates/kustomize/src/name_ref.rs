@@ -60,9 +60,9 @@ pub(crate) fn fix(map: &mut ResMap, config: &Config) -> Result<()> {
             run.apply(&mut referrer.node)
         });
         let outcome = outcome.map_err(|error| match error {
-            Error::Build(text) if text.contains(REFERRER) => {
+            Error::Ambiguous { before, after } => {
                 let shown = referrer.to_yaml().unwrap_or_default();
-                Error::new(text.replace(REFERRER, &shown))
+                Error::new(format!("{before}{shown}{after}"))
             }
             error => error,
         });
@@ -71,9 +71,6 @@ pub(crate) fn fix(map: &mut ResMap, config: &Config) -> Result<()> {
     }
     Ok(())
 }
-
-/// Stands for the text of the referrer, which is not at hand where the message is made.
-const REFERRER: &str = "\u{0}referrer\u{0}";
 
 struct Filter {
     /// What is referred to.
@@ -352,15 +349,15 @@ impl Run<'_> {
             .iter()
             .map(|at| self.index.all[*at].current.to_string())
             .collect();
-        let mut text = format!(
-            "found multiple possible referrals: {}\n\n**** Too many possible referral targets to referrer:\n{}\n",
-            ids.join(", "),
-            REFERRER
+        let before = format!(
+            "found multiple possible referrals: {}\n\n**** Too many possible referral targets to referrer:\n",
+            ids.join(", ")
         );
+        let mut after = String::from("\n");
         for (at, candidate) in found.iter().enumerate() {
             let shown = self.map.get(*candidate).to_yaml().unwrap_or_default();
-            _ = writeln!(text, "--- possible referral {at}:\n{shown}");
+            _ = writeln!(after, "--- possible referral {at}:\n{shown}");
         }
-        Error::new(text)
+        Error::Ambiguous { before, after }
     }
 }

@@ -41,11 +41,14 @@ impl Output {
             }
             resource.write(out).map_err(|error| {
                 // Upstream shows what it could read of the object, which is nothing.
-                let unread = error.to_string().starts_with("yaml: ");
-                if unread {
-                    error.wrap("map[string]interface {}(nil)")
-                } else {
-                    error
+                match error.cause() {
+                    Error::Yaml(
+                        yaml::Error::UnsupportedMapKey { .. }
+                        | yaml::Error::NotJson
+                        | yaml::Error::UnsupportedValue(_),
+                    ) => error,
+                    Error::Yaml(_) => error.wrap("map[string]interface {}(nil)"),
+                    _ => error,
                 }
             })?;
         }

@@ -1,6 +1,7 @@
 //! Patterns as Go's `regexp` reads them, and its words for those it cannot read.
 
 use regex::Regex;
+use regex_syntax::ast::ErrorKind;
 
 use crate::error::{Error, Result};
 
@@ -33,46 +34,39 @@ fn with_plain_braces(pattern: &str) -> String {
 }
 
 fn cause(pattern: &str, error: &regex::Error) -> String {
-    let text = error.to_string();
-    let has = |words: &str| text.contains(words);
-    let at = marked(&text).unwrap_or(0..pattern.len());
-    let part = pattern.get(at.clone()).unwrap_or(pattern);
-    if has("unclosed group") {
-        format!("missing closing ): `{pattern}`")
-    } else if has("unopened group") {
-        format!("unexpected ): `{pattern}`")
-    } else if has("unclosed character class") {
-        let from = pattern.rfind('[').unwrap_or(0);
-        format!("missing closing ]: `{}`", &pattern[from..])
-    } else if has("repetition operator missing expression") {
-        let operator = lone_operator(pattern).unwrap_or(part);
-        format!("missing argument to repetition operator: `{operator}`")
-    } else if has("compiled regex exceeds size limit") {
-        format!("expression too large: `{pattern}`")
-    } else if has("invalid character class range") {
-        format!("invalid character class range: `{part}`")
-    } else if has("invalid repetition count range") {
-        format!("invalid repeat count: `{part}`")
-    } else if has("unrecognized escape sequence") || has("backreferences are not supported") {
-        format!("invalid escape sequence: `{part}`")
-    } else if has("unrecognized flag") || has("look-around") {
-        let before = pattern.get(..at.end).unwrap_or(pattern);
-        let from = before.rfind("(?").unwrap_or(0);
-        let part = before[from..].trim_end_matches('<');
-        format!("invalid or unsupported Perl syntax: `{part}`")
-    } else {
-        text
+    if let regex::Error::CompiledTooBig(_) = error {
+        return format!("expression too large: `{pattern}`");
     }
-}
-
-/// What a message underlines: below the pattern, at the same indentation.
-fn marked(message: &str) -> Option<std::ops::Range<usize>> {
-    const INDENT: usize = 4;
-    let line = message.lines().nth(2)?;
-    let carets = line.trim();
-    let is_marks = !carets.is_empty() && carets.bytes().all(|it| it == b'^');
-    let start = line.find('^')?.checked_sub(INDENT)?;
-    is_marks.then(|| start..start + carets.len())
+    // `regex` tells its syntax errors as text only: the parser below it has them as values.
+    let Err(regex_syntax::Error::Parse(parsed)) = regex_syntax::Parser::new().parse(pattern) else {
+        return error.to_string();
+    };
+    let at = parsed.span().start.offset..parsed.span().end.offset;
+    let part = pattern.get(at.clone()).unwrap_or(pattern);
+    match parsed.kind() {
+        ErrorKind::GroupUnclosed => format!("missing closing ): `{pattern}`"),
+        ErrorKind::GroupUnopened => format!("unexpected ): `{pattern}`"),
+        ErrorKind::ClassUnclosed => {
+            let from = pattern.rfind('[').unwrap_or(0);
+            format!("missing closing ]: `{}`", &pattern[from..])
+        }
+        ErrorKind::RepetitionMissing => {
+            let operator = lone_operator(pattern).unwrap_or(part);
+            format!("missing argument to repetition operator: `{operator}`")
+        }
+        ErrorKind::ClassRangeInvalid => format!("invalid character class range: `{part}`"),
+        ErrorKind::RepetitionCountInvalid => format!("invalid repeat count: `{part}`"),
+        ErrorKind::EscapeUnrecognized | ErrorKind::UnsupportedBackreference => {
+            format!("invalid escape sequence: `{part}`")
+        }
+        ErrorKind::FlagUnrecognized | ErrorKind::UnsupportedLookAround => {
+            let before = pattern.get(..at.end).unwrap_or(pattern);
+            let from = before.rfind("(?").unwrap_or(0);
+            let part = before[from..].trim_end_matches('<');
+            format!("invalid or unsupported Perl syntax: `{part}`")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// What Go refuses and we would take: operators on operators, and more than a thousand repetitions.

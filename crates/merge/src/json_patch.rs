@@ -6,7 +6,7 @@
 mod document;
 mod sequence;
 
-use encoding::go::atoi;
+use encoding::go::{NumError, atoi};
 use json::{Limits, Object, Value};
 
 use crate::{Error, go};
@@ -354,14 +354,27 @@ fn unescape(part: &str) -> String {
 }
 
 /// A position below `length`; negative ones count from the end.
-fn index(key: &str, length: usize) -> Result<usize, String> {
-    let at = atoi(key).map_err(|error| error.to_string())?;
+fn index(key: &str, length: usize) -> Result<usize, IndexError> {
+    let at = atoi(key)?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let found = if at < 0 { at + length } else { at };
     match usize::try_from(found) {
         Ok(found) if at < length => Ok(found),
-        _ => Err(format!(
-            "Unable to access invalid index: {at}: invalid index referenced"
-        )),
+        _ => Err(IndexError::OutOfBounds(at)),
+    }
+}
+
+/// Why a key leads to no item of a list.
+#[derive(Debug, thiserror::Error)]
+enum IndexError {
+    #[error("{0}")]
+    NoNumber(#[from] NumError),
+    #[error("Unable to access invalid index: {0}: invalid index referenced")]
+    OutOfBounds(i64),
+}
+
+impl From<IndexError> for String {
+    fn from(error: IndexError) -> Self {
+        error.to_string()
     }
 }

@@ -1,16 +1,95 @@
 //! Whether a value can be what its type says, in the words of Go's decoder.
 
-use encoding::base64;
+use std::fmt;
+
+use encoding::base64::{self, CorruptInput};
 use json::{Number, Value};
-use meta::quantity::Quantity;
-use meta::time::Time;
+use meta::quantity::{Quantity, QuantityError};
+use meta::time::{Time, TimeError};
 
 use crate::{Format, Go, Node, Place, Shape};
 
-/// Why a value is not of its type: `json: cannot unmarshal string into Go struct field ... of type int32`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct DecodeError(pub String);
+/// Why a value is not of its type.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("{0}")]
+    Type(TypeError),
+    #[error("{0}")]
+    Base64(CorruptInput),
+    #[error("{0}")]
+    Quantity(QuantityError),
+    #[error("{0}")]
+    Time(TimeError),
+    #[error("boolean or JSON schema expected")]
+    NoSchemaOrBool,
+}
+
+/// `json: cannot unmarshal string into Go struct field PodSpec.replicas of type int32`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeError {
+    pub found: Found,
+    /// Struct and field, where there is a struct.
+    pub field: Option<String>,
+    /// Go's name of the type.
+    pub wanted: String,
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "json: cannot unmarshal {} into Go ", self.found)?;
+        match &self.field {
+            Some(field) => write!(f, "struct field {field}")?,
+            None => f.write_str("value")?,
+        }
+        write!(f, " of type {}", self.wanted)
+    }
+}
+
+/// A value as `encoding/json` names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Found {
+    Null,
+    Bool,
+    /// With its digits where its size or form is what is wrong.
+    Number(Option<Number>),
+    String,
+    Array,
+    Object,
+}
+
+impl Found {
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Bool,
+            Value::Number(_) => Self::Number(None),
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+
+    fn with_digits(value: &Value) -> Self {
+        match value {
+            Value::Number(number) => Self::Number(Some(*number)),
+            other => Self::of(other),
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Bool => "bool",
+            Self::Number(Some(digits)) => return write!(f, "number {}", Value::from(*digits)),
+            Self::Number(None) => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        })
+    }
+}
 
 /// The first mismatch, if there is one.
 pub fn check_types(place: Place<'_>, value: &Value) -> Result<(), DecodeError> {
@@ -38,7 +117,7 @@ impl<'a> Check<'a> {
             | (Shape::String | Shape::IntOrString, Value::String(_))
             | (Shape::Boolean, Value::Bool(_)) => {}
             (Shape::IntOrString, Value::Number(Number::Int(it))) if i32::try_from(*it).is_ok() => {}
-            (Shape::IntOrString, _) => return Err(self.error(&written(value, true), "int32")),
+            (Shape::IntOrString, _) => return Err(self.error(Found::with_digits(value), "int32")),
             (Shape::Object { fields, .. }, Value::Object(object)) => {
                 let go = node.go.as_deref();
                 let outer = self.within;
@@ -66,7 +145,7 @@ impl<'a> Check<'a> {
                     self.value(place.at(*items), item)?;
                 }
             }
-            _ => self.mismatch(place, &written(value, false)),
+            _ => self.mismatch(place, Found::of(value)),
         }
         Ok(())
     }
@@ -84,15 +163,15 @@ impl<'a> Check<'a> {
             | (Format::Duration, Value::String(_))
             | (Format::SchemaOrBool(_), Value::Bool(_))
             | (Format::RawExtension | Format::FieldsV1 | Format::Json, _) => {}
-            (Format::Int32 | Format::Int64, _) => self.mismatch(place, &written(value, true)),
+            (Format::Int32 | Format::Int64, _) => self.mismatch(place, Found::with_digits(value)),
             (Format::Byte, Value::String(text)) => {
                 if let Err(error) = base64::decode(text) {
-                    self.first.get_or_insert(DecodeError(error.to_string()));
+                    self.first.get_or_insert(DecodeError::Base64(error));
                 }
             }
-            (Format::Double | Format::Byte, _) => self.mismatch(place, &written(value, false)),
+            (Format::Double | Format::Byte, _) => self.mismatch(place, Found::of(value)),
             (Format::Quantity, _) => {
-                Quantity::from_value(value).map_err(|it| DecodeError(it.to_string()))?;
+                Quantity::from_value(value).map_err(DecodeError::Quantity)?;
             }
             (Format::Time | Format::MicroTime, Value::String(text)) => {
                 let read = if format == Format::Time {
@@ -100,10 +179,10 @@ impl<'a> Check<'a> {
                 } else {
                     Time::parse_micro
                 };
-                read(text).map_err(|it| DecodeError(it.to_string()))?;
+                read(text).map_err(DecodeError::Time)?;
             }
             (Format::Time | Format::MicroTime | Format::Duration, _) => {
-                return Err(self.error(&written(value, false), "string"));
+                return Err(self.error(Found::of(value), "string"));
             }
             (
                 Format::SchemaOrArray(id) | Format::SchemaOrBool(id) | Format::SchemaOrStrings(id),
@@ -115,14 +194,14 @@ impl<'a> Check<'a> {
                     .try_for_each(|it| self.itself(place.at(id), it))?;
             }
             (Format::SchemaOrBool(_), _) => {
-                return Err(DecodeError("boolean or JSON schema expected".into()));
+                return Err(DecodeError::NoSchemaOrBool);
             }
             (Format::SchemaOrStrings(_), Value::Array(items)) => {
                 if let Some(item) = items
                     .iter()
                     .find(|it| !it.is_null() && it.as_str().is_none())
                 {
-                    return Err(self.error(&written(item, false), "string"));
+                    return Err(self.error(Found::of(item), "string"));
                 }
             }
             (Format::None | Format::SchemaOrArray(_) | Format::SchemaOrStrings(_), _) => {}
@@ -140,33 +219,19 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn mismatch(&mut self, place: Place<'a>, written: &str) {
+    fn mismatch(&mut self, place: Place<'a>, found: Found) {
         if self.first.is_none() {
-            self.first = Some(self.error(written, &go_type(place)));
+            self.first = Some(self.error(found, &go_type(place)));
         }
     }
 
-    fn error(&self, written: &str, ty: &str) -> DecodeError {
-        DecodeError(match self.within {
-            Some(within) => format!(
-                "json: cannot unmarshal {written} into Go struct field {within}.{} of type {ty}",
-                self.path.join(".")
-            ),
-            None => format!("json: cannot unmarshal {written} into Go value of type {ty}"),
+    fn error(&self, found: Found, wanted: &str) -> DecodeError {
+        let field = self.within;
+        DecodeError::Type(TypeError {
+            found,
+            field: field.map(|it| format!("{it}.{}", self.path.join("."))),
+            wanted: wanted.to_owned(),
         })
-    }
-}
-
-/// A value as the decoder names it. The digits of a number are told where its size or form is what is wrong.
-fn written(value: &Value, digits: bool) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(_) => "bool".into(),
-        Value::Number(_) if digits => format!("number {value}"),
-        Value::Number(_) => "number".into(),
-        Value::String(_) => "string".into(),
-        Value::Array(_) => "array".into(),
-        Value::Object(_) => "object".into(),
     }
 }
 

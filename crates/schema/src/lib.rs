@@ -16,7 +16,7 @@ mod unknown;
 
 pub use builtin::{Builtin, builtin};
 pub use canonical::{canonical, empty_lists_to_null, order};
-pub use decode::{DecodeError, check_types};
+pub use decode::{DecodeError, Found, TypeError, check_types};
 pub use equality::Typed;
 pub use import::with_object_meta;
 pub use node::{

@@ -35,7 +35,7 @@ fn as_upstream_decodes() {
         seen += 1;
         let checked = schema::check_types(schema.place(), input)
             .err()
-            .map(|it| it.0);
+            .map(|it| it.to_string());
         if case.get("json").is_none() {
             if checked.as_deref() != Some(error) {
                 wrong.push(format!("{kind}: {checked:?}\n    instead of {error}"));

@@ -8,11 +8,10 @@ mod follow;
 use std::path::{Path, PathBuf};
 
 use ::config::{Document, Fields};
-use egress::tls::{self, Identity};
+use egress::tls::{self, Identity, TlsError};
 use egress::{Network, Selector};
 use http::{HeaderName, HeaderValue};
 use meta::field;
-use rustls::pki_types::ServerName;
 
 use crate::export::{Place, Protocol, Signal, Target, Tls};
 use endpoint::Endpoint;
@@ -87,10 +86,10 @@ impl Files {
         };
         let name = self.server_name.clone();
         let name = name.unwrap_or_else(|| place.server_name());
-        let wrong = || format!("{} is no name of a host", meta::go::quote(&name));
+        let said = |error: TlsError| error.to_string();
         Ok(Tls {
-            config: tls::config(bundle.as_deref(), identity, &[protocol.alpn()])?,
-            name: ServerName::try_from(name.clone()).map_err(|_| wrong())?,
+            config: tls::config(bundle.as_deref(), identity, &[protocol.alpn()]).map_err(said)?,
+            name: tls::server_name(&name).map_err(said)?,
         })
     }
 }

@@ -36,8 +36,8 @@ pub enum Error {
     Refused(String),
 }
 
-impl From<client::Error> for Error {
-    fn from(error: client::Error) -> Self {
+impl From<egress::http::Error> for Error {
+    fn from(error: egress::http::Error) -> Self {
         Self::Later(error.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! From a request's body to an object: JSON, YAML or protobuf; strict, with warnings, or forgiving.
 
-use std::collections::HashMap;
+use std::fmt;
 
 use http::header::CONTENT_TYPE;
 use json::Value;
@@ -12,6 +12,7 @@ use crate::catalog::custom::Custom;
 use crate::catalog::structural;
 use crate::handler::context::RequestContext;
 use crate::handler::respond::text;
+use crate::handler::strict::{self, StrictError};
 use crate::request::negotiate::{FORMATS, Format};
 
 /// `fieldValidation`
@@ -25,8 +26,8 @@ pub(crate) enum Validation {
 
 impl Validation {
     /// The query's options were checked before.
-    pub(crate) fn of(ask: &RequestContext<'_>) -> Self {
-        match ask.query.get("fieldValidation") {
+    pub(crate) fn of(ctx: &RequestContext<'_>) -> Self {
+        match ctx.query.get("fieldValidation") {
             Some("Ignore") => Self::Ignore,
             Some("Strict") => Self::Strict,
             _ => Self::Warn,
@@ -49,8 +50,8 @@ pub(crate) struct Expected<'a> {
     pub custom: Option<&'a Custom>,
 }
 
-pub(crate) fn format(ask: &RequestContext<'_>) -> Result<Format, Status> {
-    let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+pub(crate) fn format(ctx: &RequestContext<'_>) -> Result<Format, Status> {
+    let header = text(ctx.headers, &CONTENT_TYPE).unwrap_or_default();
     let media = header.split(';').next().unwrap_or_default().trim();
     match media {
         "application/json" => Ok(Format::Json),
@@ -68,22 +69,18 @@ pub(crate) fn object(
     validation: Validation,
     expected: &Expected<'_>,
 ) -> Result<Decoded, Status> {
-    let mut strict = Vec::new();
+    let mut strict: Vec<StrictError> = Vec::new();
     let mut object = match format {
         Format::Json => {
             let parsed = json::parse_with(body, json::Limits::default());
             let parsed =
                 parsed.map_err(|error| unreadable(expected.kind, body, &error.to_string()))?;
-            strict.extend(
-                parsed
-                    .duplicates
-                    .iter()
-                    .map(|path| format!("duplicate field \"{path}\"")),
-            );
+            let duplicates = parsed.duplicates.iter();
+            strict.extend(duplicates.map(|path| StrictError::duplicate(path)));
             parsed.value
         }
         Format::Yaml => {
-            strict.extend(yaml_duplicates(body));
+            strict.extend(strict::yaml_duplicates(body));
             yaml::to_json(body)
                 .map_err(|error| unrecognized(expected.kind, body, &error.to_string()))?
         }
@@ -109,7 +106,7 @@ pub(crate) fn object(
         Format::Protobuf => Origin::Protobuf,
         Format::Json | Format::Yaml => Origin::Text,
     };
-    finish(object, strict, origin, validation, expected)
+    Ok(finish(object, strict, origin, validation, expected)?)
 }
 
 /// Where an object comes from.
@@ -124,10 +121,10 @@ enum Origin {
 /// The same for an object that a patch has made, or a patch that is an object. A refusal says why, and no more.
 pub(crate) fn patched(
     mut object: Value,
-    strict: Vec<String>,
+    strict: Vec<StrictError>,
     validation: Validation,
     expected: &Expected<'_>,
-) -> Result<Decoded, Status> {
+) -> Result<Decoded, Unfit> {
     let said = said(&object).map_err(Status::bad_request)?;
     belongs(&mut object, said, expected)?;
     finish(object, strict, Origin::Patch, validation, expected)
@@ -135,38 +132,41 @@ pub(crate) fn patched(
 
 fn finish(
     mut object: Value,
-    mut strict: Vec<String>,
+    mut strict: Vec<StrictError>,
     origin: Origin,
     validation: Validation,
     expected: &Expected<'_>,
-) -> Result<Decoded, Status> {
+) -> Result<Decoded, Unfit> {
     if let Some(custom) = expected.custom {
         let unknown = structural::read(custom, &mut object).map_err(|error| {
-            let text = error.to_string();
             // The object's own metadata is read before there are paths.
-            let at = text.find("json: ").filter(|_| error.field == "metadata");
-            decode_failed(expected.kind, &text[at.unwrap_or(0)..])
+            let is_own = error.field == "metadata";
+            let text = if is_own {
+                error.detail
+            } else {
+                error.to_string()
+            };
+            Unfit::of(expected.kind, Why::Text(text))
         })?;
-        strict.extend(
-            unknown
-                .iter()
-                .map(|path| format!("unknown field \"{path}\"")),
-        );
+        strict.extend(unknown.iter().map(|path| StrictError::unknown(path)));
     } else if let Some(schema) = expected.schema
         && origin != Origin::Protobuf
     {
-        let unknown = schema::unknown(schema.place(), &object);
+        let unknown = schema::unknown_paths(schema.place(), &object);
+        let unknown: Vec<_> = (unknown.iter())
+            .map(|path| StrictError::unknown_in_type(path))
+            .collect();
         if origin == Origin::Text {
             // What is below an unknown field is not looked at.
-            strict.retain(|it| !unknown.iter().any(|unknown| is_within(it, unknown)));
+            strict.retain(|it| !unknown.iter().any(|unknown| it.is_within(unknown)));
         }
         strict.extend(unknown);
         // A patch was read before what it has made.
         if origin == Origin::Text && strict.len() > 1 {
-            in_document_order(&object, &mut strict);
+            strict::in_document_order(&object, &mut strict);
         }
         schema::check_types(schema.place(), &object)
-            .map_err(|error| decode_failed(expected.kind, &error.0))?;
+            .map_err(|error| Unfit::of(expected.kind, Why::Type(error)))?;
         schema::prune(schema.place(), &mut object);
         let managers = object.at(&["metadata", "managedFields"]);
         let forgets = managers
@@ -185,125 +185,19 @@ fn finish(
 
 /// What a strict reader found becomes a refusal, warnings, or nothing.
 pub(crate) fn strict(
-    found: Vec<String>,
+    found: Vec<StrictError>,
     validation: Validation,
     expected: &Expected<'_>,
-) -> Result<Vec<String>, Status> {
+) -> Result<Vec<String>, Unfit> {
     match validation {
         Validation::Strict if !found.is_empty() => {
-            let text = format!("strict decoding error: {}", found.join(", "));
-            Err(decode_failed(expected.kind, &text))
+            Err(Unfit::of(expected.kind, Why::Text(strict::told(&found))))
         }
         Validation::Ignore => Ok(Vec::new()),
-        Validation::Strict | Validation::Warn => Ok(found.into_iter().flat_map(lines).collect()),
-    }
-}
-
-const YAML: &str = "yaml: unmarshal errors:";
-
-/// What is wrong with YAML is one error, and as many warnings as it has lines.
-fn lines(found: String) -> Vec<String> {
-    match found.strip_prefix(YAML) {
-        Some(lines) => lines
-            .trim()
-            .lines()
-            .map(|it| it.trim().to_owned())
-            .collect(),
-        None => vec![found],
-    }
-}
-
-/// The field that a text of ours is about.
-fn path_in(text: &str) -> &str {
-    text.split('"').nth(1).unwrap_or_default()
-}
-
-/// Whether what one text is about is, or is a part of, what the other is about.
-pub(crate) fn is_within(text: &str, outer: &str) -> bool {
-    let rest = path_in(text).strip_prefix(path_in(outer));
-    !text.starts_with(YAML) && rest.is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']))
-}
-
-/// Upstream tells of fields as it comes upon them.
-pub(crate) fn in_document_order(object: &Value, found: &mut [String]) {
-    let mut wanted: Vec<&[u8]> = found.iter().map(|it| path_in(it).as_bytes()).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut ranks = HashMap::new();
-    rank(object, &wanted, 0, &mut ranks);
-    let mut order: Vec<(bool, usize, usize)> = (found.iter().enumerate())
-        .map(|(index, text)| {
-            // What is wrong with YAML comes before any field.
-            let is_yaml = text.starts_with(YAML);
-            let rank = ranks.get(path_in(text).as_bytes()).copied();
-            (!is_yaml, rank.unwrap_or(usize::MAX), index)
-        })
-        .collect();
-    order.sort_unstable();
-    let texts: Vec<String> = (order.iter())
-        .map(|(_, _, index)| std::mem::take(&mut found[*index]))
-        .collect();
-    for (place, text) in found.iter_mut().zip(texts) {
-        *place = text;
-    }
-}
-
-/// Looks for paths below a value whose own path has `length` bytes and is the beginning of all of them. Paths of the
-/// document are not built: those that are wanted say which way to go.
-fn rank<'a>(
-    value: &Value,
-    wanted: &[&'a [u8]],
-    length: usize,
-    ranks: &mut HashMap<&'a [u8], usize>,
-) {
-    match value {
-        Value::Object(fields) => {
-            let dot = usize::from(length > 0);
-            let wanted = starting(wanted, length, &b"."[..dot]);
-            if wanted.is_empty() {
-                return;
-            }
-            for (key, value) in fields.iter() {
-                let wanted = starting(wanted, length + dot, key.as_bytes());
-                let length = length + dot + key.len();
-                let Some(first) = wanted.first() else {
-                    continue;
-                };
-                if first.len() == length {
-                    let next = ranks.len();
-                    ranks.entry(first).or_insert(next);
-                }
-                rank(value, wanted, length, ranks);
-            }
+        Validation::Strict | Validation::Warn => {
+            let warnings = found.into_iter().flat_map(StrictError::into_warnings);
+            Ok(warnings.collect())
         }
-        Value::Array(items) => {
-            let wanted = starting(wanted, length, b"[");
-            if wanted.is_empty() {
-                return;
-            }
-            for (index, item) in items.iter().enumerate() {
-                let step = format!("[{index}]");
-                let wanted = starting(wanted, length, step.as_bytes());
-                if !wanted.is_empty() {
-                    rank(item, wanted, length + step.len(), ranks);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Those of sorted texts that go on with `step` after `length` bytes that they have in common.
-fn starting<'a, 'b>(sorted: &'b [&'a [u8]], length: usize, step: &[u8]) -> &'b [&'a [u8]] {
-    let sorted = &sorted[sorted.partition_point(|it| it[length..] < *step)..];
-    &sorted[..sorted.partition_point(|it| it[length..].starts_with(step))]
-}
-
-/// What a strict reader says about keys that come twice.
-pub(crate) fn yaml_duplicates(body: &[u8]) -> Vec<String> {
-    match yaml::to_json_strict(body) {
-        Ok(_) => Vec::new(),
-        Err(error) => vec![error.to_string()],
     }
 }
 
@@ -329,17 +223,17 @@ fn check_kind(object: &mut Value, body: &[u8], expected: &Expected<'_>) -> Resul
             return Err(handled_as(&said.kind, "", &want.kind, &text));
         }
     }
-    belongs(object, said, expected)
+    Ok(belongs(object, said, expected)?)
 }
 
 /// What an object says it is.
-struct Said {
+struct TypeMeta {
     group: String,
     version: String,
     kind: String,
 }
 
-impl Said {
+impl TypeMeta {
     /// What is left out is what belongs here.
     fn fill(&mut self, want: &GroupVersionKind) {
         if self.kind.is_empty() {
@@ -353,7 +247,7 @@ impl Said {
 }
 
 /// Fails as Go does that looks for nothing else in the text.
-fn said(object: &Value) -> Result<Said, String> {
+fn said(object: &Value) -> Result<TypeMeta, String> {
     let unfit = |found: &Value, wanted: &str| {
         let found = go_type(found);
         format!(
@@ -382,18 +276,18 @@ fn said(object: &Value) -> Result<Said, String> {
         }
     }
     let parsed = GroupVersion::parse(api_version).map_err(|error| error.to_string())?;
-    Ok(Said {
+    Ok(TypeMeta {
         group: parsed.group,
         version: parsed.version,
         kind: kind.to_owned(),
     })
 }
 
-fn belongs(object: &mut Value, mut said: Said, expected: &Expected<'_>) -> Result<(), Status> {
+fn belongs(object: &mut Value, mut said: TypeMeta, expected: &Expected<'_>) -> Result<(), Unfit> {
     let want = expected.kind;
     if expected.custom.is_none() {
         said.fill(want);
-        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        // policy/v1beta1 was removed in 1.25, but an Eviction of it is still accepted.
         if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
             said.version = "v1".into();
         }
@@ -418,9 +312,9 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
     }
 }
 
-fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Status {
+fn other_kind(expected: &Expected<'_>, name: &str, said: &TypeMeta) -> Unfit {
     let want = expected.kind;
-    let Said {
+    let TypeMeta {
         group,
         version,
         kind,
@@ -435,19 +329,20 @@ fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Status {
             meta::go::quote(kind),
             meta::go::quote(api_version)
         );
-        return handled_as(kind, version, &want.kind, &text);
+        return Unfit::handled(kind, version, &want.kind, Why::Text(text));
     }
     if expected.custom.is_some() && *group == want.group && *version == want.version {
         let detail = format!("must be {}", want.kind);
         let error = meta::field::Error::invalid("kind", kind, detail);
         let kind = meta::gvk::GroupKind::new(&**group, &**kind);
-        return Status::invalid(&kind, name, &[error]);
+        return Status::invalid(&kind, name, &[error]).into();
     }
     if *group != want.group || *version != want.version {
-        return Status::bad_request(format!(
+        let text = format!(
             "the API version in the data ({api_version}) does not match the expected API version ({})",
             want.api_version()
-        ));
+        );
+        return Status::bad_request(text).into();
     }
     let internal = match want.group.split('.').next() {
         None | Some("") => "core",
@@ -457,7 +352,7 @@ fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Status {
         "converting ({version}.{kind}) to ({internal}.{}): unknown conversion",
         want.kind
     );
-    handled_as(kind, version, &want.kind, &text)
+    Unfit::handled(kind, version, &want.kind, Why::Text(text))
 }
 
 fn unreadable(kind: &GroupVersionKind, body: &[u8], error: &str) -> Status {
@@ -486,8 +381,75 @@ fn summary(body: &[u8]) -> String {
     format!("{shown}{more}")
 }
 
-fn decode_failed(kind: &GroupVersionKind, error: &str) -> Status {
-    handled_as(&kind.kind, &kind.version, &kind.kind, error)
+/// Why an object is not what belongs here.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// Told as `KIND in version "VERSION" cannot be handled as a WANT: WHY`.
+    Handled {
+        kind: String,
+        version: String,
+        want: String,
+        why: Why,
+    },
+    Status(Status),
+}
+
+/// What is wrong, without what was expected instead.
+#[derive(Debug)]
+pub(crate) enum Why {
+    Type(schema::DecodeError),
+    Text(String),
+}
+
+impl Unfit {
+    fn of(kind: &GroupVersionKind, why: Why) -> Self {
+        Self::handled(&kind.kind, &kind.version, &kind.kind, why)
+    }
+
+    fn handled(kind: &str, version: &str, want: &str, why: Why) -> Self {
+        Self::Handled {
+            kind: kind.to_owned(),
+            version: version.to_owned(),
+            want: want.to_owned(),
+            why,
+        }
+    }
+
+    pub(crate) fn why(self) -> Why {
+        match self {
+            Self::Handled { why, .. } => why,
+            Self::Status(status) => Why::Text(status.message.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type(error) => error.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<Status> for Unfit {
+    fn from(status: Status) -> Self {
+        Self::Status(status)
+    }
+}
+
+impl From<Unfit> for Status {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Status(status) => status,
+            Unfit::Handled {
+                kind,
+                version,
+                want,
+                why,
+            } => handled_as(&kind, &version, &want, &why.to_string()),
+        }
+    }
 }
 
 fn handled_as(kind: &str, version: &str, want: &str, error: &str) -> Status {
@@ -495,48 +457,4 @@ fn handled_as(kind: &str, version: &str, want: &str, error: &str) -> Status {
     Status::bad_request(format!(
         "{kind} in version {version} cannot be handled as a {want}: {error}"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use json::json;
-
-    use super::*;
-
-    #[test]
-    fn fields_are_told_in_the_order_of_the_document() {
-        let object = json!({
-            "z": 1,
-            "a.b": {"c": 1},
-            "list": [{"y": 1}, {"x": {"w": 1}, "v": 1}],
-            "a": {"b": {"c": 1, "d": 1}, "": {"e": 1}},
-        });
-        let order = [
-            "z",
-            "a.b",
-            "a.b.c",
-            "list[0].y",
-            "list[1].x",
-            "list[1].v",
-            "a.b.d",
-            "a..e",
-        ];
-        let mut found: Vec<String> = (order.iter())
-            .map(|path| format!("unknown field \"{path}\""))
-            .collect();
-        let expected = found.clone();
-        found.sort_unstable();
-        found.push("unknown field \"not there\"".into());
-        found.push("yaml: unmarshal errors:\n  line 1".into());
-        in_document_order(&object, &mut found);
-        assert_eq!(
-            found.first().map(String::as_str),
-            Some("yaml: unmarshal errors:\n  line 1")
-        );
-        assert_eq!(
-            found.last().map(String::as_str),
-            Some("unknown field \"not there\"")
-        );
-        assert_eq!(found[1..=expected.len()], expected);
-    }
 }

@@ -102,7 +102,7 @@ impl admission::Kinds for Api {
         let found = catalog.by_kind(&kind.group, &kind.version, &kind.kind);
         if let Some(schema) = self.go_schema(kind) {
             schema::check_types(schema.place(), &object)
-                .map_err(|error| Status::internal(error.0))?;
+                .map_err(|error| Status::internal(error.to_string()))?;
             schema::prune(schema.place(), &mut object);
             schema::canonical(schema.place(), &mut object);
         }

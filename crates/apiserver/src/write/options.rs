@@ -9,20 +9,28 @@ use crate::handler::respond;
 use crate::write::Options;
 use crate::write::patch::kind::Kind;
 
+/// Which options of `meta.k8s.io/v1` a query holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OptionsKind {
+    Create,
+    Update,
+    Patch,
+}
+
 /// What the query of a write says, checked.
-pub(crate) fn from_query(ask: &RequestContext<'_>, kind: &'static str) -> Result<Options, Status> {
-    let query = Query(ask.query.pairs());
+pub(crate) fn from_query(ctx: &RequestContext<'_>, kind: OptionsKind) -> Result<Options, Status> {
+    let query = Query(ctx.query.pairs());
     let (dry_run, manager) = match kind {
-        "PatchOptions" => {
-            let apply = Kind::of(ask)? == Kind::Apply;
+        OptionsKind::Patch => {
+            let apply = Kind::of(ctx)? == Kind::Apply;
             let options = PatchOptions::from_query(&query, apply)?;
             (options.dry_run, options.field_manager)
         }
-        "UpdateOptions" => {
+        OptionsKind::Update => {
             let options = CreateOptions::from_update_query(&query)?;
             (options.dry_run, options.field_manager)
         }
-        _ => {
+        OptionsKind::Create => {
             let options = CreateOptions::from_query(&query)?;
             (options.dry_run, options.field_manager)
         }
@@ -30,8 +38,8 @@ pub(crate) fn from_query(ask: &RequestContext<'_>, kind: &'static str) -> Result
     let mut value = Object::new();
     // What a patch does is an update to admission.
     let seen_as = match kind {
-        "PatchOptions" => "UpdateOptions",
-        other => other,
+        OptionsKind::Create => "CreateOptions",
+        OptionsKind::Update | OptionsKind::Patch => "UpdateOptions",
     };
     value.insert("kind", seen_as);
     value.insert("apiVersion", "meta.k8s.io/v1");
@@ -41,22 +49,22 @@ pub(crate) fn from_query(ask: &RequestContext<'_>, kind: &'static str) -> Result
     if !manager.is_empty() {
         value.insert("fieldManager", &manager);
     }
-    if let Some(validation) = ask.query.get("fieldValidation").filter(|it| !it.is_empty()) {
+    if let Some(validation) = ctx.query.get("fieldValidation").filter(|it| !it.is_empty()) {
         value.insert("fieldValidation", validation);
     }
     Ok(Options {
         dry_run,
-        field_manager: manager_of(ask, &manager),
+        field_manager: manager_of(ctx, &manager),
         value: value.into(),
     })
 }
 
 /// Without a name, a manager goes by the first word of its user agent.
-fn manager_of(ask: &RequestContext<'_>, named: &str) -> String {
+fn manager_of(ctx: &RequestContext<'_>, named: &str) -> String {
     if !named.is_empty() {
         return named.to_owned();
     }
-    let agent = respond::text(ask.headers, &http::header::USER_AGENT).unwrap_or_default();
+    let agent = respond::text(ctx.headers, &http::header::USER_AGENT).unwrap_or_default();
     let first = agent.split('/').next().unwrap_or_default();
     let printable = first.chars().filter(|it| !it.is_control());
     let name: String = printable.take(128).collect();

@@ -22,11 +22,11 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "flatten" => flatten,
         "sort" => |context, args| match args {
             [Value::List(list)] => sort(context, list, list),
-            _ => Err(Error::new(format!("no such overload: {}", context.name))),
+            _ => Err(Error::no_such_overload_of(&context.name)),
         },
         "@sortByAssociatedKeys" => |context, args| match args {
             [Value::List(list), Value::List(keys)] => sort(context, list, keys),
-            _ => Err(Error::new(format!("no such overload: {}", context.name))),
+            _ => Err(Error::no_such_overload_of(&context.name)),
         },
         "lists.range" => range,
         "reverse" => reverse,
@@ -177,10 +177,8 @@ fn flatten<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
         [Value::List(list)] => (list, 1),
         [Value::List(list), Value::Int(depth)] => (list, *depth),
         [other] => {
-            return Err(Error::new(format!(
-                "no such overload: {}.flatten()",
-                full_type(other)
-            )));
+            let call = format_args!("{}.flatten()", full_type(other));
+            return Err(Error::no_such_overload_of(call));
         }
         [Value::List(_), other] => {
             return Err(Error::internal(format_args!(
@@ -189,11 +187,8 @@ fn flatten<'a>(context: &mut Context, args: &[Value<'a>]) -> Result<Value<'a>> {
             )));
         }
         [target, arg] => {
-            return Err(Error::new(format!(
-                "no such overload: {}.flatten({})",
-                full_type(target),
-                full_type(arg)
-            )));
+            let call = format_args!("{}.flatten({})", full_type(target), full_type(arg));
+            return Err(Error::no_such_overload_of(call));
         }
         _ => return Err(context.mismatch(args)),
     };

@@ -468,7 +468,7 @@ impl Planner<'_> {
     /// A function without an implementation is an error, at the latest when it is called.
     fn unknown(&mut self, id: Id, name: Name, args: Vec<Ix>) -> Planned {
         if args.is_empty() {
-            return Err(Error::new(format!("no such overload: {name}()")));
+            return Err(Error::no_such_overload_of(format_args!("{name}()")));
         }
         Ok(self.add(Node::Call(Box::new(Call {
             id: id.0,

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use super::TlsError;
 
 #[derive(Debug)]
 pub(super) struct Verifier {
@@ -23,10 +25,10 @@ impl Verifier {
         roots: Arc<RootCertStore>,
         pinned: Vec<CertificateDer<'static>>,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TlsError> {
         let inner = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
         Ok(Self {
-            inner: inner.map_err(|error| error.to_string())?,
+            inner: inner.map_err(|error| TlsError::Setup(error.to_string()))?,
             pinned,
         })
     }
@@ -83,5 +85,46 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.inner.supported_verify_schemes()
+    }
+}
+
+/// Takes every certificate; the signatures of the handshake are still checked.
+#[derive(Debug)]
+pub(super) struct Anyone(pub(super) Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -48,13 +48,13 @@ pub fn put_message<R>(
     // Callers know how many at compile time: no more than a store is left of it.
     out.extend_from_slice(&[0; 4][..expected]);
     let result = write(out);
-    close(out, start, expected);
+    put_length_at(out, start, expected);
     result
 }
 
 /// Writes the length of what follows `expected` bytes from `start` on.
 #[inline]
-fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
+pub fn put_length_at(out: &mut Vec<u8>, start: usize, expected: usize) {
     let mut size = out.len() - start - expected;
     let width = varint_width(size);
     if width != expected {
@@ -138,12 +138,12 @@ impl Message {
 
     /// A message in this one. Most are so short that one byte is enough for their length.
     pub fn message<R>(&mut self, field: u32, write: impl FnOnce(&mut Self) -> R) -> R {
-        put_message(&mut self.0, field, 1, |out| {
-            let mut inner = Self(std::mem::take(out));
-            let result = write(&mut inner);
-            *out = inner.0;
-            result
-        })
+        put_tag(&mut self.0, field, LENGTH);
+        let start = self.0.len();
+        self.0.push(0);
+        let result = write(self);
+        put_length_at(&mut self.0, start, 1);
+        result
     }
 
     /// All values in one field, eight bytes each.

@@ -7,6 +7,14 @@ pub struct ParseError {
     pub what: String,
     /// The place of the byte that does not fit, or the length of the text if it ends too early.
     pub offset: usize,
+    pub kind: ParseErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseErrorKind {
+    Syntax,
+    /// Arrays and objects are nested deeper than [`Limits`](crate::Limits) allow.
+    TooDeep,
 }
 
 /// Why the byte at the parser's place does not fit.
@@ -15,6 +23,7 @@ pub(super) struct Fail(pub(super) &'static str);
 
 impl Fail {
     pub(super) const END: Self = Self("unexpected end of JSON input");
+    pub(super) const TOO_DEEP: Self = Self("exceeded max depth");
 
     pub(super) fn at(self, text: &[u8], offset: usize) -> ParseError {
         let what = if self == Self::END {
@@ -24,7 +33,12 @@ impl Fail {
             let byte = text.get(offset).copied().unwrap_or(b' ');
             format!("invalid character {} {}", quote(byte), self.0)
         };
-        ParseError { what, offset }
+        let kind = if self == Self::TOO_DEEP {
+            ParseErrorKind::TooDeep
+        } else {
+            ParseErrorKind::Syntax
+        };
+        ParseError { what, offset, kind }
     }
 }
 
@@ -32,6 +46,7 @@ pub(super) fn invalid_utf8(offset: usize) -> ParseError {
     ParseError {
         what: "invalid UTF-8".into(),
         offset,
+        kind: ParseErrorKind::Syntax,
     }
 }
 
@@ -39,6 +54,7 @@ pub(super) fn out_of_range(number: &str, offset: usize) -> ParseError {
     ParseError {
         what: format!("json: cannot unmarshal number {number} into Go value of type float64"),
         offset,
+        kind: ParseErrorKind::Syntax,
     }
 }
 

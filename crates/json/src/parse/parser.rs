@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
     #[inline]
     fn enter(&mut self) -> Option<()> {
         let Some(left) = self.depth_left.checked_sub(1) else {
-            return self.unexpected_within("exceeded max depth");
+            return self.unexpected_within(Fail::TOO_DEEP.0);
         };
         self.depth_left = left;
         self.at += 1;

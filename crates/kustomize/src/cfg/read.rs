@@ -105,8 +105,7 @@ impl Reader<'_> {
         let mut index = 0;
         for text in &texts {
             let parsed = yaml::parse_first(text.as_bytes());
-            let parsed =
-                parsed.map_err(|error| Error::new(format!("MalformedYAMLError: {error}")))?;
+            let parsed = parsed.map_err(Error::malformed)?;
             let Some(mut node) = parsed.filter(|it| !is_empty(it)) else {
                 continue;
             };

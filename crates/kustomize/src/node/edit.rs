@@ -11,12 +11,16 @@ impl Node {
         if self.is_null() || self.kind() == kind {
             return Ok(());
         }
-        Err(Error::new(format!(
+        let text = format!(
             "wrong node kind: expected {} but got {}: node contents:\n{}",
             kind.name(),
             self.kind().name(),
             to_commented_yaml(self)
-        )))
+        );
+        Err(match kind {
+            Kind::Scalar => Error::NotScalar(text),
+            _ => Error::new(text),
+        })
     }
 
     /// The value of a key of a map; an error if this is no map.

@@ -95,7 +95,7 @@ pub(crate) fn parse_document_at(text: &str, lines_before: u32) -> Result<Option<
             _ => 1,
         };
         let (file, line) = source::here(lines_before.saturating_add(line));
-        Error::new(format!("MalformedYAMLError: {error}")).at_line(file.as_deref(), line)
+        Error::malformed(error).at_line(file.as_deref(), line)
     })?;
     match document {
         Some(document) => load(&document, text, before),

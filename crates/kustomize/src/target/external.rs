@@ -170,9 +170,7 @@ impl<'a> Target<'a> {
         let config = resource.to_yaml()?;
         let made = self.make_builtin(&gvk.kind, config.as_bytes(), build);
         made.map_err(|error| match error {
-            Error::Build(text) if text.starts_with("unable to load builtin") => {
-                Error::new(format!("unable to load builtin {gvk}"))
-            }
+            Error::UnknownBuiltin(_) => Error::UnknownBuiltin(gvk.to_string()),
             error => error.wrap(format!(
                 "plugin {} fails configuration",
                 resource.original_id()
@@ -181,7 +179,7 @@ impl<'a> Target<'a> {
     }
 
     fn make_builtin(&self, kind: &str, config: &[u8], build: &Build<'a>) -> Result<Plugin<'a>> {
-        build.options.tally.plugin(kind);
+        build.options.usage_counts.plugin(kind);
         let loader = Rc::clone(&self.loader);
         let transformer: Box<dyn Transformer> = match kind {
             "ConfigMapGenerator"
@@ -238,7 +236,7 @@ impl<'a> Target<'a> {
                 Box::new(ReplicaCount::new(&it.replica, &it.field_specs))
             }
             "ValueAddTransformer" => Box::new(ValueAdd::read(config, &loader)?),
-            _ => return Err(Error::new("unable to load builtin")),
+            _ => return Err(Error::UnknownBuiltin(kind.to_owned())),
         };
         Ok(Plugin::Transformer(transformer))
     }

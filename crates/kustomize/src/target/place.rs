@@ -95,10 +95,10 @@ pub(super) fn in_kustomization(
     loader: &Loader<'_>,
     file_name: &str,
 ) -> Error {
-    let message = error.to_string();
-    let unknown = message.split_once("unknown field \"");
-    let unknown = unknown.and_then(|(_, rest)| rest.split('"').next());
-    let line = unknown.and_then(|field| line_of_key(text, field));
+    let line = match error.cause() {
+        Error::UnknownField { field, .. } => line_of_key(text, field),
+        _ => None,
+    };
     error.at(|| with_line(loader.shown(file_name), line))
 }
 

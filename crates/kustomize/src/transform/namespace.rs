@@ -97,13 +97,11 @@ impl Namespace {
             }
             spec.apply(node, MAKE, &mut |node| self.set(node))
                 .map_err(|error| {
-                    let text = error.to_string();
-                    let kind = text.contains("wrong node kind: expected ScalarNode");
-                    error.wrap(if kind {
-                        "namespace field specs must target scalar nodes"
-                    } else {
-                        "namespace transformation failed"
-                    })
+                    let what = match error.cause() {
+                        Error::NotScalar(_) => "namespace field specs must target scalar nodes",
+                        _ => "namespace transformation failed",
+                    };
+                    error.wrap(what)
                 })?;
         }
         Ok(())

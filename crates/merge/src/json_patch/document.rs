@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use json::{Object, Text, Value};
 
 use super::sequence::Sequence;
-use super::{MISSING, index};
+use super::{IndexError, MISSING, index};
 
 #[derive(Debug)]
 pub(super) enum Node {
@@ -114,12 +114,11 @@ impl Node {
             let at = if key == "-" {
                 length
             } else {
-                index(key, length + 1).map_err(|why| {
-                    if why.starts_with("strconv") {
+                index(key, length + 1).map_err(|error| match error {
+                    IndexError::NoNumber(why) => {
                         format!("value was not a proper array index: '{key}': {why}")
-                    } else {
-                        why
                     }
+                    error @ IndexError::OutOfBounds(_) => error.to_string(),
                 })?
             };
             if at + 1 < length {

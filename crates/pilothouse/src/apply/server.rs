@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::anyhow;
-use client::Answer;
+use egress::http::Answer;
 use http::{Method, StatusCode};
 use json::Value;
 
@@ -56,7 +56,7 @@ impl Server {
         })
     }
 
-    /// What has not been told yet.
+    /// Warnings that were not printed yet.
     pub(super) fn warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }

@@ -161,12 +161,12 @@ async fn senders_need_a_right() {
 async fn json_and_strangers() {
     let (_world, recent, address) = world(true).await;
     let url = format!("http://{address}").parse().expect("a URL");
-    let trust = client::Trust {
-        roots: client::Roots::System,
+    let trust = tls::Trust {
+        roots: tls::Roots::System,
         identity: None,
         server_name: None,
     };
-    let client = client::Client::new(&url, &trust, PATIENCE).expect("a client");
+    let client = egress::http::Client::new(&url, &trust, PATIENCE).expect("a client");
     let send = async |method: &str, path: &str, headers: &[(&str, &str)], body: &str| {
         let mut request = http::Request::builder()
             .method(method)

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use client::interim;
+use ::http::{Request, Response};
+use egress::http::{self, SendError, Version};
 use egress::{Stream, tls};
-use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::client::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use meta::go::system_error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
-use tokio_rustls::TlsConnector;
 
 use super::message::Pieces;
 use super::stream::{Batched, Exchange};
@@ -20,19 +16,13 @@ use super::{Place, Protocol, Target};
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    sender: Sender,
+    http: http::Connection<Pieces>,
     exchange: Arc<Exchange>,
-}
-
-#[derive(Debug)]
-enum Sender {
-    Http1(http1::SendRequest<Pieces>),
-    Http2(http2::SendRequest<Pieces>),
 }
 
 impl Connection {
     pub(super) async fn open(target: &Target, resolve: Option<&Resolve>) -> Result<Self, String> {
-        let stream: Stream = match &target.place {
+        let mut stream: Stream = match &target.place {
             Place::Tcp { host, port } => dial(target, host, *port).await?,
             Place::Unix(path) => {
                 let stream = UnixStream::connect(path).await;
@@ -54,37 +44,23 @@ impl Connection {
             }
             Place::Unknown(why) => return Err(why.clone()),
         };
-        let Some(secured) = &target.tls else {
-            return handshake(target.protocol, stream).await;
-        };
-        let connector = TlsConnector::from(secured.config.clone());
-        let stream = connector.connect(secured.name.clone(), stream).await;
-        let stream = stream.map_err(|error| tls::said(&error))?;
+        if let Some(secured) = &target.tls {
+            let over = tls::connect(secured, stream).await;
+            stream = over.map_err(|error| tls::said(&error))?;
+        }
         handshake(target.protocol, stream).await
     }
 
     pub(super) fn is_open(&self) -> bool {
-        match &self.sender {
-            Sender::Http1(it) => !it.is_closed(),
-            Sender::Http2(it) => !it.is_closed(),
-        }
+        self.http.is_open()
     }
 
     pub(super) async fn send(
         &mut self,
         request: Request<Pieces>,
-    ) -> Result<Response<Incoming>, interim::Error> {
+    ) -> Result<Response<Incoming>, SendError> {
         self.exchange.begin(request.body());
-        match &mut self.sender {
-            Sender::Http1(it) => {
-                it.ready().await?;
-                interim::send(it, request).await
-            }
-            Sender::Http2(it) => {
-                it.ready().await?;
-                Ok(it.send_request(request).await?)
-            }
-        }
+        self.http.send(request).await
     }
 
     /// The answer was read.
@@ -98,27 +74,17 @@ async fn dial(target: &Target, host: &str, port: u16) -> Result<Stream, String> 
     stream.map_err(|error| error.to_string())
 }
 
-async fn handshake<S>(protocol: Protocol, stream: S) -> Result<Connection, String>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+async fn handshake(protocol: Protocol, stream: Stream) -> Result<Connection, String> {
     let exchange = Arc::<Exchange>::default();
-    let gathers = protocol == Protocol::Grpc;
-    let stream = TokioIo::new(Batched::new(stream, exchange.clone(), gathers));
-    // The tasks end when the sender is dropped, or the other end closes.
-    let sender = match protocol {
-        Protocol::Grpc => {
-            let made = http2::handshake(TokioExecutor::new(), stream).await;
-            let (sender, task) = made.map_err(|error| error.to_string())?;
-            tokio::spawn(task);
-            Sender::Http2(sender)
-        }
-        Protocol::HttpProtobuf => {
-            let made = http1::handshake(stream).await;
-            let (sender, task) = made.map_err(|error| error.to_string())?;
-            tokio::spawn(task);
-            Sender::Http1(sender)
-        }
+    let version = match protocol {
+        Protocol::Grpc => Version::Http2,
+        Protocol::HttpProtobuf => Version::Http1,
     };
-    Ok(Connection { sender, exchange })
+    let gathers = version == Version::Http2;
+    let stream = Batched::new(stream, exchange.clone(), gathers);
+    let made = http::Connection::over(version, stream).await;
+    Ok(Connection {
+        http: made.map_err(|error| error.to_string())?,
+        exchange,
+    })
 }

@@ -1,12 +1,10 @@
 //! Where a collector is and how it wants to be spoken to.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use egress::Dialer;
+pub use egress::tls::Secured as Tls;
 use http::{HeaderName, HeaderValue};
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 
 use super::Signal;
 
@@ -92,12 +90,6 @@ impl Protocol {
             Self::HttpProtobuf => b"http/1.1",
         }
     }
-}
-
-#[derive(Clone, Debug)]
-pub struct Tls {
-    pub config: Arc<ClientConfig>,
-    pub name: ServerName<'static>,
 }
 
 /// A collector. Not there to be compared: a new one means new connections.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::interim;
+use egress::http::SendError;
 use http::header::{HeaderValue, USER_AGENT};
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -194,8 +194,7 @@ impl Transport {
         if let Some((_, mut connection)) = kept {
             let sent = connection.send(request(&target, signal, message)?).await;
             // If it was closed while nobody looked, nothing was sent: a new one will do.
-            if !matches!(&sent, Err(interim::Error::Http(it)) if it.is_canceled() || it.is_closed())
-            {
+            if !sent.as_ref().is_err_and(SendError::was_not_sent) {
                 let answer = answer(target.protocol, sent).await;
                 connection.end();
                 *place = Some((target, connection));
@@ -228,7 +227,7 @@ fn request(target: &Target, signal: Signal, message: &Message) -> Result<Request
 
 async fn answer(
     protocol: Protocol,
-    sent: Result<Response<Incoming>, interim::Error>,
+    sent: Result<Response<Incoming>, SendError>,
 ) -> Result<Bytes, Failure> {
     let response = sent.map_err(|error| Failure::lost(causes(&error)))?;
     match protocol {

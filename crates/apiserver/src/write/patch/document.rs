@@ -1,14 +1,15 @@
 //! A patch as it was sent, and what it makes of an object.
 
-use json::Value;
+use json::{ParseErrorKind, Value};
 use meta::Status;
 use meta::gvk::{GroupKind, GroupResource};
-use schema::Schema;
+use schema::{DecodeError, Found, Schema, TypeError};
 
 use super::kind::Kind;
 use super::shape;
 use crate::handler::context::RequestContext;
-use crate::handler::decode::{self, Expected, Validation};
+use crate::handler::decode::{self, Expected, Validation, Why};
+use crate::handler::strict::{self, StrictError};
 use crate::write::managed;
 
 /// A patch as it was sent.
@@ -19,13 +20,13 @@ pub(crate) struct Document {
     /// Objects without a Go type are written with sorted keys.
     is_custom: bool,
     /// Keys that came more than once, and such that steps do not have.
-    pub(super) duplicates: Vec<String>,
+    pub(super) duplicates: Vec<StrictError>,
 }
 
 impl Document {
-    pub(crate) fn read(ask: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
-        let kind = Kind::of(ask)?;
-        let is_custom = ask.resource.custom.is_some();
+    pub(crate) fn read(ctx: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
+        let kind = Kind::of(ctx)?;
+        let is_custom = ctx.resource.custom.is_some();
         if kind == Kind::Apply {
             let is_json = bytes.trim_ascii_start().starts_with(b"{");
             let value = yaml::to_json(bytes).map_err(|error| {
@@ -45,30 +46,28 @@ impl Document {
                 kind,
                 value,
                 is_custom,
-                duplicates: decode::yaml_duplicates(bytes),
+                duplicates: strict::yaml_duplicates(bytes).into_iter().collect(),
             });
         }
         let parsed = json::parse_with(bytes, json::Limits::default()).map_err(|error| {
-            let text = error.to_string();
-            Status::bad_request(if text.contains("exceeded max depth") {
-                format!("error decoding patch: {text}")
-            } else {
-                "invalid JSON patch".to_owned()
+            Status::bad_request(match error.kind {
+                ParseErrorKind::TooDeep => format!("error decoding patch: {error}"),
+                ParseErrorKind::Syntax => "invalid JSON patch".to_owned(),
             })
         })?;
-        let of = if kind == Kind::Json {
-            "json patch "
+        let what = if kind == Kind::Json {
+            "json patch duplicate field"
         } else {
-            ""
+            "duplicate field"
         };
         let duplicates = parsed.duplicates.iter();
-        let duplicates = duplicates.map(|path| format!("{of}duplicate field \"{path}\""));
-        let mut strict: Vec<String> = duplicates.collect();
+        let duplicates = duplicates.map(|path| StrictError::field(path, what));
+        let mut strict: Vec<StrictError> = duplicates.collect();
         if kind == Kind::Json {
             let unknown = unknown_in_steps(&parsed.value);
-            strict.retain(|it| !unknown.iter().any(|unknown| decode::is_within(it, unknown)));
+            strict.retain(|it| !unknown.iter().any(|unknown| it.is_within(unknown)));
             strict.extend(unknown);
-            decode::in_document_order(&parsed.value, &mut strict);
+            strict::in_document_order(&parsed.value, &mut strict);
         }
         Ok(Self {
             kind,
@@ -137,15 +136,14 @@ impl Document {
             other => other,
         };
         let decoded = decode::patched(patched.clone(), strict, lenient, expected);
-        let decoded = decoded.map_err(|status| {
-            // Only what is wrong, not what was expected instead.
-            let whole = &*status.message;
-            let said = whole.split_once(" cannot be handled as a ");
-            let said = said
-                .and_then(|it| it.1.split_once(": "))
-                .map_or(whole, |it| it.1);
-            let converted = (self.kind == Kind::Strategic).then(|| unconverted(said));
-            self.unreadable(&patched, converted.flatten().as_deref().unwrap_or(said))
+        let decoded = decoded.map_err(|unfit| {
+            let text = match unfit.why() {
+                Why::Type(DecodeError::Type(error)) if self.kind == Kind::Strategic => {
+                    unconverted(&error)
+                }
+                why => why.to_string(),
+            };
+            self.unreadable(&patched, &text)
         })?;
         if validation == Validation::Strict && !decoded.warnings.is_empty() {
             let text = format!("strict decoding error: {}", decoded.warnings.join(", "));
@@ -243,12 +241,12 @@ impl Document {
     }
 }
 
-/// No more unknown fields of steps are told, as upstream has it; nor any after their names have reached that size.
+/// At most so many unknown fields of operations are reported, as upstream; and none after their names have reached this size.
 const MOST_UNKNOWN: usize = 100;
 const MOST_UNKNOWN_BYTES: usize = 1 << 16;
 
 /// What steps of a JSON patch say beside what they may.
-fn unknown_in_steps(patch: &Value) -> Vec<String> {
+fn unknown_in_steps(patch: &Value) -> Vec<StrictError> {
     let mut bytes = 0;
     let steps = patch.as_array().into_iter().flatten().enumerate();
     let fields = steps.flat_map(|(index, step)| {
@@ -263,7 +261,9 @@ fn unknown_in_steps(patch: &Value) -> Vec<String> {
             bytes += name.len();
             fits
         })
-        .map(|(index, name)| format!("json patch unknown field \"[{index}].{name}\""))
+        .map(|(index, name)| {
+            StrictError::field(&format!("[{index}].{name}"), "json patch unknown field")
+        })
         .collect()
 }
 
@@ -278,18 +278,18 @@ fn says_no_version(patched: &Value) -> bool {
 
 /// Upstream reads what a strategic patch has made by another way than other objects, which has other words for what
 /// does not fit.
-fn unconverted(said: &str) -> Option<String> {
-    let rest = said.strip_prefix("json: cannot unmarshal ")?;
-    let (found, wanted) = (rest.split(' ').next()?, rest.rsplit(" of type ").next()?);
-    let literal = rest.strip_prefix("number ").unwrap_or_default();
-    let found = match found {
-        "array" => "slice",
-        "object" => "map",
-        "number" if literal.split(' ').next()?.contains('.') => "float64",
-        "number" => "int64",
-        other => other,
+fn unconverted(error: &TypeError) -> String {
+    let wanted = &*error.wanted;
+    let found = match error.found {
+        Found::Array => "slice",
+        Found::Object => "map",
+        Found::Number(Some(digits)) if json::to_string(&digits.into()).contains('.') => "float64",
+        Found::Number(_) => "int64",
+        Found::Null => "null",
+        Found::Bool => "bool",
+        Found::String => "string",
     };
-    Some(match wanted {
+    match wanted {
         "string" if found == "int64" => "cannot convert int64 to string".into(),
         "int32" | "int64" if found == "float64" => format!("cannot convert float64 to {wanted}"),
         "int32" | "int64" | "bool" | "string" => format!("unrecognized type: {wanted}"),
@@ -301,14 +301,16 @@ fn unconverted(said: &str) -> Option<String> {
         {
             format!("cannot restore struct from: {found}")
         }
-        _ => return None,
-    })
+        _ => error.to_string(),
+    }
 }
 
 fn unconvertible(found: &Value, wanted: &str) -> String {
-    let found = decode::go_type(found);
-    let text = format!("json: cannot unmarshal {found} into Go value of type {wanted}");
-    unconverted(&text).unwrap_or(text)
+    unconverted(&TypeError {
+        found: Found::of(found),
+        field: None,
+        wanted: wanted.to_owned(),
+    })
 }
 
 /// A merge writes the objects that it looks into with sorted keys.

@@ -6,6 +6,7 @@ mod dist;
 mod feature_tables;
 mod ignored;
 mod layers;
+mod mutants;
 mod recording;
 mod soak;
 mod supply_chain;
@@ -27,6 +28,7 @@ cargo xtask COMMAND
   feature-tables  write the tables of feature gates and of the fields they guard [--data DIR]
   on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   attack        hostile clients against a release build: what was tried, what held, at what cost [--server PATH] [--only NAME] [--slack N] [--list]
+  mutants       plants faults and sees whether a crate's own tests notice [--sample N] [--seed S] [--crate NAME] [--list] [--survivors]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   dist          the tarball of a release, the same bytes each time [--binary PATH: pack that one] [--output DIR] [--allow-dirty]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Some("feature-tables") => feature_tables::run(rest),
         Some("on-etcd") => on_etcd(rest),
         Some("attack") => attack::attack(rest),
+        Some("mutants") => mutants::mutants(rest),
         Some("soak") => soak::run(rest),
         Some("dist") => dist::dist(rest),
         Some("bench") => bench("store", rest),

@@ -1,6 +1,8 @@
 //! How much CPU time it takes to compile and to evaluate expressions: here, and through Kubernetes' own packages (the
 //! program in `go`, which is built if there is a Go toolchain). Prints a table with ratios and the bars they are held to.
+//! With `hostile`, how much expressions take that try to take much.
 
+mod hostile;
 mod peer;
 mod work;
 
@@ -20,10 +22,17 @@ const ROWS: &[(&str, f64, &str)] = &[
 ];
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [first] if first == "hostile" => return hostile::run(),
+        [first, number] if first == "hostile" => return hostile::one(number.parse().expect("a number")),
+        _ => {}
+    }
     let gateway_api = std::env::var_os("GATEWAY_API").map_or_else(|| PathBuf::from("../../../peers/gateway-api"), PathBuf::from);
     let work = Work::load(&gateway_api);
     let ours = work.measure();
-    let peers = peer::measure(&work);
+    let is_whole = std::env::args().len() == 1;
+    let peers = if is_whole { peer::measure(&work) } else { Vec::new() };
     println!("{:<46} {:>14} {:>14} {:>8} {:>5}", "CPU time of one operation", "ours", "cel-go", "ratio", "bar");
     for (key, bar, title) in ROWS {
         let Some(own) = find(&ours, key) else { continue };

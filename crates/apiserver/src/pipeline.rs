@@ -18,6 +18,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
+use flowcontrol::WorkEstimate;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use meta::Status;
@@ -25,12 +26,14 @@ use tokio::time::error::Elapsed;
 
 use crate::access::impersonate;
 use crate::catalog::Resource;
+use crate::flow;
+use crate::flow::seat_slot::SeatSlot;
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
 use crate::nonresource;
 use crate::nonresource::debug_flags;
-use crate::observe::metrics::Tally;
-use crate::observe::request_log::{AUDIT_ID, Noted};
+use crate::observe::metrics::RequestStats;
+use crate::observe::request_log::{AUDIT_ID, LogEntry};
 use crate::observe::traced::{self, RequestFacts, SERVER_TIMING};
 use crate::request::warnings::Warnings;
 use crate::request::{BadPath, NonResourceRequest, Query, RequestInfo, ResourceRequest, Verb};
@@ -66,16 +69,24 @@ pub(crate) async fn respond_to(
     parts: &Parts,
     body: RequestBody,
 ) -> Answer {
-    let mut tally = Tally::start();
-    tally.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
+    let mut stats = RequestStats::start();
+    stats.is_internal = matches!(caller, Caller::Local(user) if user.name == "system:apiserver");
     let log = api.settings().request_log.filter(|it| (it.enabled)());
-    let mut noted = log.map(Noted::new);
+    let mut log_entry = log.map(LogEntry::new);
     let mut trace = api.tracer().request();
     let query = Query::parse(parts.uri.query());
     let info = RequestInfo::new(&parts.method, parts.uri.path(), &query);
     let answered = {
         let asked = (&query, &info);
-        let run = run(api, caller, parts, asked, body, noted.as_mut(), &mut tally);
+        let run = run(
+            api,
+            caller,
+            parts,
+            asked,
+            body,
+            log_entry.as_mut(),
+            &mut stats,
+        );
         let mut run = pin!(run);
         poll_fn(|context| trace.enter(|| run.as_mut().poll(context))).await
     };
@@ -93,22 +104,22 @@ pub(crate) async fn respond_to(
         once(&mut timing);
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
-    if let Some(entry) = &tally.flow {
+    if let Some(entry) = &stats.flow {
         entry.tell(response.headers_mut());
     }
     gzip::negotiate(&parts.headers, &mut response);
     if parts.method == Method::HEAD {
         *response.body_mut() = Body::empty();
     }
-    if let Some(noted) = noted {
-        noted.tell(caller, parts, &response, &tally, trace.ids());
+    if let Some(log_entry) = log_entry {
+        log_entry.tell(caller, parts, &response, &stats, trace.ids());
     }
-    let mut terms = tally.terms();
+    let mut terms = stats.terms();
     if response.status() == StatusCode::GATEWAY_TIMEOUT {
         // It begins when its time is over.
         terms.deadline = terms.deadline.map(|it| it + LAST_WORDS);
     }
-    tally.end(&mut response, trace.ids());
+    stats.end(&mut response, trace.ids());
     trace.finish(|| {
         let info = info.as_ref().ok().and_then(|it| it.resource.as_ref());
         RequestFacts::new(caller, parts, (&query, info), &response, id.as_ref())
@@ -125,39 +136,38 @@ async fn run(
     parts: &Parts,
     (query, info): (&Query, &Result<RequestInfo<'_>, BadPath>),
     body: RequestBody,
-    mut noted: Option<&mut Noted>,
-    tally: &mut Tally,
+    mut log_entry: Option<&mut LogEntry>,
+    stats: &mut RequestStats,
 ) -> Result<Response<Body>, Status> {
     let info = info.as_ref();
     let info = info.map_err(|error| Status::bad_request(error.to_string()))?;
     let most = deadline(query, info, longest(api, caller))?;
-    tally.deadline = most.map(|it| Instant::now() + it);
-    let known = gate::authenticate(api, caller, &parts.headers, tally).await;
+    stats.deadline = most.map(|it| Instant::now() + it);
+    let known = gate::authenticate(api, caller, &parts.headers, stats).await;
     let sender = known.as_deref().ok();
-    // Nobody waits for what a watch within the process sends: it would only fill a collector.
+    // A watch within the process is not traced: its spans would only fill a collector.
     let is_watch = info
         .resource
         .as_ref()
         .is_some_and(|it| it.verb == Verb::Watch);
     let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-    let is_told = api.tracer().is_on() && !is_quiet;
-    let started = is_told.then(|| tally.started.tick());
+    let started = (api.tracer().is_on() && !is_quiet).then(|| stats.started.tick());
     traced::begin(api.tracer(), &parts.headers, sender, started);
     let user = known?;
-    if let Some(noted) = &mut noted {
-        noted.sender(&user, info);
+    if let Some(log_entry) = &mut log_entry {
+        log_entry.sender(&user, info);
     }
     // Nothing is audited here, as with an upstream that has no policy for it.
     let _audit = traced::filter_span("audit");
-    // As Kubernetes 1.37 calls it, whoever may be impersonated.
+    // The name that Kubernetes 1.37 uses, whichever user is impersonated.
     let _impersonation = traced::filter_span("constrainedimpersonation");
     let method = lowercase(&parts.method);
     let user = if impersonate::is_requested(&parts.headers) {
         let sender = attributes(&user, &method, info, query);
         match Box::pin(gate::impersonate(api, &sender, &parts.headers)).await {
             Ok(other) => {
-                if let (Some(noted), Some(other)) = (&mut noted, &other) {
-                    noted.impersonated = Some(other.name.clone());
+                if let (Some(log_entry), Some(other)) = (&mut log_entry, &other) {
+                    log_entry.impersonated = Some(other.name.clone());
                 }
                 other.map_or(user, Arc::new)
             }
@@ -166,38 +176,41 @@ async fn run(
     } else {
         user
     };
-    tally.user = Some(user.clone());
-    api.metrics().access.impersonated(tally.lap());
+    stats.user = Some(user.clone());
+    api.metrics().access.impersonated(stats.lap());
     check_unread(api, caller, &user, info.path)?;
     let asked = attributes(&user, &method, info, query);
     let _limit = traced::filter_span("priorityandfairness");
     let request = (parts, info, query);
     let most = most.unwrap_or_else(|| longest(api, caller));
     let seat =
-        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, tally).await {
+        match gate::acquire_inflight_slot(api, caller, &asked, &user, request, most, stats).await {
             Ok(seat) => seat,
             Err(seconds) => return Ok(gate::too_many_requests(seconds)),
         };
-    api.metrics().access.placed(tally.lap());
-    tally.seated();
+    api.metrics().access.placed(stats.lap());
+    stats.seated();
+    let work = stats.work;
     let _authorization = traced::filter_span("authorization");
-    if let Err(status) = gate::authorize(api, &asked, tally).await {
+    if let Err(status) = gate::authorize(api, &asked, stats).await {
         return Ok(forbidden(&status, &parts.headers, query));
     }
+    let list = || list(&seat, work, &user, info, parts);
     let Some(resource) = &info.resource else {
         if debug_flags::is_path(info.path) {
             drop(seat); // Its body may take its time.
             return Ok(Box::pin(debug_flags::answer(&parts.method, info.path, body)).await);
         }
-        let ask = NonResourceRequest {
+        let ctx = NonResourceRequest {
             user: &user,
             path: info.path,
             query,
             headers: &parts.headers,
             method: &parts.method,
         };
-        tally.series = api.metrics().requests.path(&ask);
-        let answered = Box::pin(in_time(tally.deadline, nonresource::answer(api, &ask))).await;
+        stats.series = api.metrics().requests.path(&ctx);
+        list();
+        let answered = Box::pin(in_time(stats.deadline, nonresource::answer(api, &ctx))).await;
         return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
     };
     if info.path.starts_with("//") {
@@ -213,11 +226,10 @@ async fn run(
     };
     let warnings = Warnings::default();
     if found.custom.is_some() || resource.subresource.is_empty() {
-        let deprecation = deprecation(&found);
-        tally.deprecated = deprecation.is_some();
+        let deprecation = deprecation(&found).inspect(|_| stats.deprecated = true);
         warnings.add(deprecation);
     }
-    let ask = RequestContext {
+    let ctx = RequestContext {
         user: &user,
         info: resource,
         resource: found,
@@ -225,11 +237,25 @@ async fn run(
         headers: &parts.headers,
         method: &parts.method,
         warnings: &warnings,
-        deadline: tally.deadline,
+        deadline: stats.deadline,
         seat: &seat,
         limiter: api.limiter(),
     };
-    Ok(act(api, &ask, body, tally).await)
+    Ok(act(api, &ctx, body, stats, list).await)
+}
+
+/// Has whoever debugs flow control see a request. One that is no resource is listed at once: it may be the one that asks.
+fn list(
+    seat: &SeatSlot,
+    work: Option<WorkEstimate>,
+    user: &Arc<User>,
+    info: &RequestInfo<'_>,
+    parts: &Parts,
+) {
+    if let Some(work) = work {
+        let target = (&parts.method, parts.uri.path_and_query());
+        seat.list(|| flow::arriving(work, user, info, target));
+    }
 }
 
 /// Custom groups know only what they serve.
@@ -249,39 +275,40 @@ fn longest(api: &Api, caller: &Caller) -> Duration {
     }
 }
 
-/// Has the verb answer, within its time.
+/// Has the verb answer, within its time. `on_wait` is called if that takes a wait.
 async fn act(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
-    tally: &mut Tally,
+    stats: &mut RequestStats,
+    on_wait: impl FnOnce(),
 ) -> Response<Body> {
-    tally.series = api.metrics().requests.resource(ask);
-    if tally.deprecated && tally.series.is_some() {
-        api.metrics().requests.deprecated(ask);
+    stats.series = api.metrics().requests.resource(ctx);
+    if stats.deprecated && stats.series.is_some() {
+        api.metrics().requests.deprecated(ctx);
     }
-    let work = pin!(verbs::answer(api, ask, body));
+    let work = pin!(verbs::answer(api, ctx, body));
     let mut work = Offload::new(api.cpu_slots(), work);
-    let answered = with_deadline(ask.deadline, &mut work).await;
+    let answered = with_deadline(ctx.deadline, &mut work, on_wait).await;
     let mut response = answered.unwrap_or_else(|_| {
-        api.metrics().requests.timed_out(ask);
-        respond::failed(&timed_out(), ask.headers, ask.query)
+        api.metrics().requests.timed_out(ctx);
+        respond::failed(&timed_out(), ctx.headers, ctx.query)
     });
-    ask.seat.follow(api.limiter().flow(), response.body_mut());
-    let warnings = ask.warnings.take();
-    tally.annotations = ask.warnings.take_annotations();
-    tally.waited = ask.warnings.waited() + tally.queued;
+    ctx.seat.follow(api.limiter().flow(), response.body_mut());
+    let warnings = ctx.warnings.take();
+    stats.annotations = ctx.warnings.take_annotations();
+    stats.waited = ctx.warnings.waited() + stats.queued;
     let is_handled = response.status() != StatusCode::METHOD_NOT_ALLOWED;
     if !is_handled {
-        tally.series = None;
+        stats.series = None;
     }
-    if is_handled || ask.resource.custom.is_some() {
+    if is_handled || ctx.resource.custom.is_some() {
         respond::warn(&mut response, &warnings);
     }
     response
 }
 
-/// Refuses who has asked for much and read little of it.
+/// Refuses a client that has requested much and read little of it.
 fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
     match caller {
         Caller::Remote { memory, .. } if !gate::is_probe(path) => api.unread().check(memory, user),
@@ -309,7 +336,7 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {
     let mut work = pin!(work);
-    let answered = with_deadline(deadline, &mut work).await;
+    let answered = with_deadline(deadline, &mut work, || ()).await;
     answered.unwrap_or_else(|_| Err(timed_out()))
 }
 
@@ -317,15 +344,17 @@ async fn in_time<T>(
 async fn with_deadline<F: Future + Unpin>(
     deadline: Option<Instant>,
     work: &mut F,
+    on_wait: impl FnOnce(),
 ) -> Result<F::Output, Elapsed> {
     // Most work ends without a wait: then there is no need for a timer.
     let first = poll_fn(|context| Poll::Ready(Pin::new(&mut *work).poll(context))).await;
-    match (first, deadline) {
-        (Poll::Ready(output), _) => Ok(output),
-        (Poll::Pending, None) => Ok(work.await),
-        (Poll::Pending, Some(deadline)) => {
-            Box::pin(tokio::time::timeout_at(deadline.into(), work)).await
-        }
+    if let Poll::Ready(output) = first {
+        return Ok(output);
+    }
+    on_wait();
+    match deadline {
+        None => Ok(work.await),
+        Some(deadline) => Box::pin(tokio::time::timeout_at(deadline.into(), work)).await,
     }
 }
 

@@ -10,6 +10,7 @@ mod review;
 mod scale;
 mod target;
 mod token;
+mod upgrade_review;
 
 use std::sync::Arc;
 
@@ -25,30 +26,30 @@ use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 
 /// Whether there is one of this name, for this verb.
-pub(crate) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
-    let name = &*ask.info.subresource;
-    let Some(sub) = ask.resource.subresource(name) else {
+pub(crate) fn check(ctx: &RequestContext<'_>) -> Result<(), Status> {
+    let name = &*ctx.info.subresource;
+    let Some(sub) = ctx.resource.subresource(name) else {
         return Err(respond::no_resource());
     };
-    ask.check_name()?;
-    if name == "proxy" && ask.exists() {
+    ctx.check_name()?;
+    if name == "proxy" && ctx.exists() {
         // By whatever method: it is for another server.
         return Ok(());
     }
-    let verb = match ask.info.verb {
+    let verb = match ctx.info.verb {
         Verb::Get => Allowed::Get,
         Verb::Create => Allowed::Create,
         Verb::Update => Allowed::Update,
         Verb::Patch => Allowed::Patch,
         Verb::Delete => Allowed::Delete,
-        _ if ask.info.rest.is_empty() => return Err(respond::not_allowed()),
+        _ if ctx.info.rest.is_empty() => return Err(respond::not_allowed()),
         _ => return Err(respond::no_resource()),
     };
-    let ends = ask.info.rest.is_empty() || ask.resource.custom.is_some();
-    if !ends || !ask.exists() {
+    let ends = ctx.info.rest.is_empty() || ctx.resource.custom.is_some();
+    if !ends || !ctx.exists() {
         return Err(respond::no_resource());
     }
-    let is_head = *ask.method == http::Method::HEAD && ask.resource.custom.is_none();
+    let is_head = *ctx.method == http::Method::HEAD && ctx.resource.custom.is_none();
     if is_head || !sub.verbs.contains(verb) {
         return Err(respond::not_allowed());
     }
@@ -59,33 +60,33 @@ pub(crate) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
 pub(crate) fn is_part(name: &str) -> bool {
     matches!(
         name,
-        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize"
+        "status" | "approval" | "desired" | "finalize" | "ephemeralcontainers" | "resize"
     )
 }
 
 pub(crate) async fn answer(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    match &*ask.info.subresource {
-        "scale" => scale::answer(api, ask, body).await,
-        "binding" => actions::bind(api, ask, body).await,
-        "eviction" => eviction::evict(api, ask, body).await,
-        "token" => token::create(api, ask, body).await,
-        _ => kubelet::answer(api, ask).await,
+    match &*ctx.info.subresource {
+        "scale" => scale::answer(api, ctx, body).await,
+        "binding" => actions::bind(api, ctx, body).await,
+        "eviction" => eviction::evict(api, ctx, body).await,
+        "token" => token::create(api, ctx, body).await,
+        _ => kubelet::answer(api, ctx).await,
     }
 }
 
 /// Resources that nothing is stored of: asked, answered, forgotten.
 pub(crate) async fn unstored(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    match &*ask.resource.plural {
-        "bindings" => actions::bind(api, ask, body).await,
-        "componentstatuses" => review::component_statuses(api, ask),
-        _ => review::create(api, ask, body).await,
+    match &*ctx.resource.plural {
+        "bindings" => actions::bind(api, ctx, body).await,
+        "componentstatuses" => review::component_statuses(api, ctx),
+        _ => review::create(api, ctx, body).await,
     }
 }

@@ -8,6 +8,8 @@ mod apply;
 mod certificates;
 #[path = "api/creates.rs"]
 mod creates;
+#[path = "api/decoding.rs"]
+mod decoding;
 #[path = "api/deletes.rs"]
 mod deletes;
 #[path = "api/events.rs"]
@@ -20,6 +22,8 @@ mod field_validation;
 mod fixture;
 #[path = "api/gateway_api.rs"]
 mod gateway_api;
+#[path = "api/lists.rs"]
+mod lists;
 #[path = "api/mutating_policies.rs"]
 mod mutating_policies;
 #[path = "api/openapi.rs"]
@@ -28,7 +32,13 @@ mod openapi;
 mod policies;
 #[path = "api/reads.rs"]
 mod reads;
+#[path = "api/selectors.rs"]
+mod selectors;
+#[path = "api/updates.rs"]
+mod updates;
 #[path = "api/validation_rules.rs"]
 mod validation_rules;
 #[path = "api/watch_by_name.rs"]
 mod watch_by_name;
+#[path = "api/watches.rs"]
+mod watches;

@@ -2,10 +2,24 @@
 //!
 //! Hot path.
 
+/// The result of an evaluation, unless it ends all of it: then `||` does not help. Results are large and are not moved for
+/// this.
+macro_rules! passed {
+    ($value:expr) => {{
+        let value = $value;
+        if let Err(error) = &value
+            && error.is_final()
+        {
+            return Err(error.clone());
+        }
+        value
+    }};
+}
+
 mod access;
 mod folds;
 
-use crate::cost::runtime::{Ledger, Tracker};
+use crate::cost::runtime::{Argument, Ledger, Tracker};
 use crate::error::{Error, ErrorKind};
 use crate::functions::{self, Context};
 use crate::messages;
@@ -65,10 +79,12 @@ pub(crate) fn evaluate<'a, L: Ledger>(
     let mut evaluator = Evaluator {
         plan,
         activation,
-        globals: vec![None; plan.globals.len()],
+        first: None,
+        others: vec![None; plan.globals.len().saturating_sub(1)],
         locals: vec![Slot::Empty; plan.locals],
         tracker: Tracker::new(plan.ids, limits.cost, ledger),
-        work: Work(limits.cost.saturating_mul(4).saturating_add(1 << 20)),
+        // What is charged for takes at least as much of the cost; the rest is for what cel-go does not charge for.
+        work: Work(limits.cost.saturating_add(1 << 18)),
         interrupt: limits.interrupt,
         iterations: 0,
     };
@@ -77,7 +93,7 @@ pub(crate) fn evaluate<'a, L: Ledger>(
         Err(error) if error.kind() == ErrorKind::Internal => 0,
         _ => evaluator.tracker.cost,
     };
-    (result, cost, evaluator.tracker.ledger)
+    (result, cost, evaluator.tracker.finish())
 }
 
 type Evaluated<'a> = Result<Value<'a>, Error>;
@@ -94,7 +110,9 @@ enum Slot<'a> {
 struct Evaluator<'a, 'e, L> {
     plan: &'a Plan,
     activation: &'e dyn Activation<'a>,
-    globals: Vec<Option<Evaluated<'a>>>,
+    /// The first variable of the environment, which is mostly the only one, and the others.
+    first: Option<Evaluated<'a>>,
+    others: Vec<Option<Evaluated<'a>>>,
     locals: Vec<Slot<'a>>,
     tracker: Tracker<L>,
     work: Work,
@@ -111,7 +129,10 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         match &self.plan.nodes[ix as usize] {
             Node::Const { id, value } => {
                 self.tracker.push(*id)?;
-                value.clone()
+                match value {
+                    Ok(value) => Ok(value.borrowed()),
+                    Err(error) => Err(error.clone()),
+                }
             }
             Node::Attr(attr) => self.attr(attr),
             Node::Test { id, attr } => self.test(*id, attr),
@@ -133,19 +154,12 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         }
     }
 
-    /// Ends at once where `||` does not help.
-    fn passed(result: Evaluated<'a>) -> Result<Evaluated<'a>, Error> {
-        match result {
-            Err(error) if error.is_final() => Err(error),
-            other => Ok(other),
-        }
-    }
-
+    #[inline(never)]
     fn logic(&mut self, id: u32, terms: [Ix; 2], decisive: bool) -> Evaluated<'a> {
         let mut error = None;
         let mut result = Ok(Value::Bool(!decisive));
         for term in terms {
-            match Self::passed(self.eval(term))? {
+            match passed!(self.eval(term)) {
                 Ok(Value::Bool(it)) if it == decisive => {
                     error = None;
                     result = Ok(Value::Bool(decisive));
@@ -171,6 +185,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         }
     }
 
+    #[inline(never)]
     fn equality(
         &mut self,
         id: u32,
@@ -178,8 +193,8 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         negated: bool,
         charge: crate::cost::runtime::Charge,
     ) -> Evaluated<'a> {
-        let left = Self::passed(self.eval(a))?;
-        let right = Self::passed(self.eval(b))?;
+        let left = passed!(self.eval(a));
+        let right = passed!(self.eval(b));
         let result = match (&left, &right) {
             (Err(error), _) | (_, Err(error)) => Err(error.clone()),
             (Ok(left), Ok(right)) => match equal(left, right, &mut self.work) {
@@ -189,7 +204,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                 Err(error) => Err(error),
             },
         };
-        let result = Self::passed(result)?;
+        let result = passed!(result);
         let ids = [self.id(a), self.id(b)];
         if self.tracker.drop_all(ids.into_iter()) {
             self.tracker.add(id, charge.cost(&[left, right], &result));
@@ -199,10 +214,81 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     }
 
     fn call(&mut self, call: &'a Call) -> Evaluated<'a> {
+        // The usual calls need no memory.
+        match call.args[..] {
+            [one] if !call.non_strict => {
+                let one = passed!(self.eval(one));
+                match one {
+                    Ok(one) => self.apply(call, &[one]),
+                    Err(error) => self.not_applied(call, &[Err(error.clone())], error),
+                }
+            }
+            [one, two] if !call.non_strict => {
+                let one = passed!(self.eval(one));
+                if let (Err(error), true) = (&one, call.early) {
+                    return self.not_applied(call, &[], error.clone());
+                }
+                let two = passed!(self.eval(two));
+                match (one, two) {
+                    (Ok(one), Ok(two)) => self.apply(call, &[one, two]),
+                    (one, two) => {
+                        let failed = one.as_ref().err().or(two.as_ref().err());
+                        let error = failed.cloned().unwrap_or_else(Error::no_such_overload);
+                        self.not_applied(call, &[one, two], error)
+                    }
+                }
+            }
+            _ => self.call_any(call),
+        }
+    }
+
+    /// Calls a function whose arguments all have values.
+    #[inline(never)]
+    fn apply(&mut self, call: &'a Call, args: &[Value<'a>]) -> Evaluated<'a> {
+        self.bound(call, args)?;
+        let mut context = Context {
+            work: &mut self.work,
+            name: &call.name,
+            overload: &call.overload,
+            regex: call.regex.as_deref(),
+            strings: self.plan.strings,
+        };
+        let result = passed!((call.function)(&mut context, args));
+        if self.drop_args(call) {
+            self.tracker.add(call.id, call.charge.cost(args, &result));
+        }
+        self.tracker.push(call.id)?;
+        result
+    }
+
+    /// A call with an argument that has no value.
+    #[inline(never)]
+    fn not_applied(
+        &mut self,
+        call: &'a Call,
+        args: &[Evaluated<'a>],
+        error: Error,
+    ) -> Evaluated<'a> {
+        let result = Err(error);
+        if self.drop_args(call) && !call.early && args.len() == call.args.len() {
+            self.tracker.add(call.id, call.charge.cost(args, &result));
+        }
+        self.tracker.push(call.id)?;
+        result
+    }
+
+    fn drop_args(&mut self, call: &Call) -> bool {
+        let nodes = &self.plan.nodes;
+        let ids = call.args.iter().map(|ix| nodes[*ix as usize].id());
+        self.tracker.drop_all(ids)
+    }
+
+    #[inline(never)]
+    fn call_any(&mut self, call: &'a Call) -> Evaluated<'a> {
         let mut args: Vec<Evaluated<'a>> = Vec::with_capacity(call.args.len());
         let mut failed = None;
         for ix in &call.args {
-            let value = Self::passed(self.eval(*ix))?;
+            let value = passed!(self.eval(*ix));
             if let Err(error) = &value
                 && failed.is_none()
                 && !call.non_strict
@@ -230,7 +316,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                     regex: call.regex.as_deref(),
                     strings: self.plan.strings,
                 };
-                Self::passed((call.function)(&mut context, &values))?
+                passed!((call.function)(&mut context, &values))
             }
         };
         let nodes = &self.plan.nodes;
@@ -243,7 +329,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     }
 
     /// What would cost more than is left is not begun.
-    fn bound(&self, call: &Call, args: &[Evaluated<'a>]) -> Result<(), Error> {
+    fn bound<A: Argument<'a>>(&self, call: &Call, args: &[A]) -> Result<(), Error> {
         use crate::cost::runtime::Charge;
         if let Charge::Match
         | Charge::Contains
@@ -261,8 +347,9 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         Ok(())
     }
 
+    #[inline(never)]
     fn in_set(&mut self, id: u32, arg: Ix, set: &Value<'a>) -> Evaluated<'a> {
-        let value = Self::passed(self.eval(arg))?;
+        let value = passed!(self.eval(arg));
         let result = value.map(|value| {
             let Value::Map(set) = set else {
                 return Value::Bool(false);
@@ -273,10 +360,11 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         result
     }
 
+    #[inline(never)]
     fn optional_or(&mut self, id: u32, [a, b]: [Ix; 2], unwrap: bool) -> Evaluated<'a> {
-        let result = match Self::passed(self.eval(a))? {
+        let result = match passed!(self.eval(a)) {
             Ok(Value::Optional(Some(value))) if unwrap => Ok((*value).clone()),
-            Ok(Value::Optional(None)) => Self::passed(self.eval(b))?,
+            Ok(Value::Optional(None)) => passed!(self.eval(b)),
             Ok(value @ Value::Optional(_)) => Ok(value),
             Ok(_) => Err(Error::no_such_overload()),
             Err(error) => Err(error),
@@ -298,11 +386,12 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         self.tracker.push(id)
     }
 
+    #[inline(never)]
     fn list(&mut self, id: u32, elements: &'a [(Ix, bool)]) -> Evaluated<'a> {
         let mut items = Vec::with_capacity(elements.len());
         let mut failed = None;
         for (ix, optional) in elements {
-            match (Self::passed(self.eval(*ix))?, optional) {
+            match (passed!(self.eval(*ix)), optional) {
                 (Ok(value), false) => items.push(value),
                 (Ok(Value::Optional(value)), true) => {
                     items.extend(value.map(|it| (*it).clone()));
@@ -321,18 +410,19 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         failed.map_or_else(|| Ok(Value::List(List::from(items))), Err)
     }
 
+    #[inline(never)]
     fn map(&mut self, id: u32, entries: &'a [(Ix, Ix, bool)]) -> Evaluated<'a> {
         let mut all = Entries::default();
         let mut failed = None;
         for (key, value, optional) in entries {
-            let key = match Self::passed(self.eval(*key))? {
+            let key = match passed!(self.eval(*key)) {
                 Ok(key) => key,
                 Err(error) => {
                     failed = Some(error);
                     break;
                 }
             };
-            match (Self::passed(self.eval(*value))?, optional) {
+            match (passed!(self.eval(*value)), optional) {
                 (Ok(value), false) => {
                     all.insert(key, value);
                 }
@@ -355,6 +445,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         failed.map_or_else(|| Ok(Value::Map(Map::from(all))), Err)
     }
 
+    #[inline(never)]
     fn structure(&mut self, ix: Ix) -> Evaluated<'a> {
         let Node::Struct { id, name, fields } = &self.plan.nodes[ix as usize] else {
             return Err(Error::no_such_overload());
@@ -362,7 +453,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         let mut all = Vec::with_capacity(fields.len());
         let mut failed = None;
         for (field, value, optional) in fields {
-            match (Self::passed(self.eval(*value))?, optional) {
+            match (passed!(self.eval(*value)), optional) {
                 (Ok(value), false) => all.push((field.clone(), value)),
                 (Ok(Value::Optional(value)), true) => {
                     all.extend(value.map(|it| (field.clone(), (*it).clone())));

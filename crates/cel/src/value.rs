@@ -33,6 +33,7 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
+    #[inline]
     pub(crate) fn schema(self) -> Option<&'a Schema> {
         match self {
             Self::Schema(schema) => Some(schema),
@@ -41,7 +42,8 @@ impl<'a> Origin<'a> {
     }
 
     /// The value of JSON that has no schema of its own.
-    fn value(self, value: &'a json::Value) -> Value<'a> {
+    #[inline]
+    pub(crate) fn value(self, value: &'a json::Value) -> Value<'a> {
         match self {
             Self::Struct => Value::from_struct(value),
             Self::Plain | Self::Schema(_) => Value::from_json(value),
@@ -121,6 +123,7 @@ impl<'a> Value<'a> {
     pub const NONE: Self = Self::Optional(None);
 
     /// JSON as it is, without a schema.
+    #[inline]
     pub fn from_json(value: &'a json::Value) -> Self {
         match value {
             json::Value::Null => Self::Null,
@@ -139,6 +142,16 @@ impl<'a> Value<'a> {
             json::Value::Array(it) => Self::List(List::Json(it, Origin::Struct)),
             json::Value::Object(it) => Self::Map(Map::Json(it, Origin::Struct)),
             other => Self::from_json(other),
+        }
+    }
+
+    /// The same value, which borrows what this one shares.
+    #[inline]
+    pub(crate) fn borrowed(&'a self) -> Self {
+        match self {
+            Self::String(it) => Self::String(Str::Borrowed(it)),
+            Self::Bytes(it) => Self::Bytes(Blob::Borrowed(it)),
+            other => other.clone(),
         }
     }
 

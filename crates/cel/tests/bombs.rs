@@ -1,7 +1,5 @@
 //! Expressions that try to cost more than they may: stack, memory or time.
 
-use std::time::{Duration, Instant};
-
 use cel::kubernetes::{self, Mode};
 use cel::{Env, ErrorKind, Limits, Type, Value};
 
@@ -76,7 +74,6 @@ fn nest() {
 
 #[test]
 fn what_doubles_is_stopped() {
-    let begin = Instant::now();
     let strings = format!("['aaaaaaaa']{}.size() > 0", ".map(x, x + x)".repeat(100));
     assert_eq!(run(&strings), Err("cost".to_owned()));
     let lists = format!("[[1, 2]]{}.size() > 0", ".map(x, x + x)".repeat(100));
@@ -89,11 +86,6 @@ fn what_doubles_is_stopped() {
     let _ = run(&nested);
     let replaced = "'aaaaaaaaaa'.replace('', s).replace('', s).size() > 0";
     let _ = run(replaced);
-    assert!(
-        begin.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        begin.elapsed()
-    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Authentication: from certificates, headers and tokens to a user, by the rules of the crate `auth`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use auth::authenticate::{Authenticator, Credentials};
 use auth::serviceaccount::Lookup;
@@ -19,9 +19,9 @@ use crate::transport::unread::ConnectionMemory;
 
 #[derive(Debug)]
 pub struct Authentication {
-    /// Who signs client certificates.
+    /// The authorities of client certificates.
     pub clients: Option<ClientAuthority>,
-    /// Who may speak for others, by headers.
+    /// Front proxies, which may name the user in headers.
     pub proxies: Option<FrontProxies>,
     pub ways: Authenticator,
 }
@@ -78,10 +78,11 @@ impl Authentication {
             peer,
             trusted,
             known,
+            encoded: OnceLock::new(),
         }
     }
 
-    /// Who sends a request with these headers. Tokens are checked against `accounts`.
+    /// The user of a request with these headers. Tokens are checked against `accounts`.
     pub(crate) fn authenticate(
         &self,
         caller: &Caller,

@@ -38,17 +38,17 @@ pub struct Custom {
     pub validation: Option<Value>,
     /// Its objects are on their way out, and no new ones come.
     pub terminating: bool,
-    pub life: Life,
+    pub life: DefinitionLifetime,
 }
 
 /// By version.
 pub type Schemas = HashMap<String, Schema>;
 
-/// Ends when the definition says something else, or is gone: who watches its objects begins anew then.
+/// Ends when the definition changes or is deleted: watches of its objects end then, and clients watch again.
 #[derive(Clone, Debug)]
-pub struct Life(watch::Receiver<()>);
+pub struct DefinitionLifetime(watch::Receiver<()>);
 
-impl Life {
+impl DefinitionLifetime {
     /// With what keeps it.
     pub(crate) fn begin() -> (watch::Sender<()>, Self) {
         let (keeper, kept) = watch::channel(());
@@ -111,7 +111,7 @@ pub(crate) fn resources(
     definition: &Value,
     webhook: Option<&Webhook>,
     since: Revision,
-    life: &Life,
+    life: &DefinitionLifetime,
     schemas: Option<Arc<Schemas>>,
 ) -> Vec<Arc<Resource>> {
     let text = |path: &[&str]| definition.str_at(path).unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn resources(
     let stored = stored
         .and_then(|it| it.str_at(&["name"]))
         .unwrap_or_default();
-    let all = All {
+    let all = DefinitionVersions {
         definition,
         group,
         stored,
@@ -147,13 +147,13 @@ pub(crate) fn resources(
 }
 
 /// What the versions of a definition have in common.
-struct All<'a> {
+struct DefinitionVersions<'a> {
     definition: &'a Value,
     group: &'a str,
     stored: &'a str,
     webhook: Option<&'a Webhook>,
     since: Revision,
-    life: &'a Life,
+    life: &'a DefinitionLifetime,
     schemas: Arc<Schemas>,
 }
 
@@ -175,19 +175,19 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
         definition.str_at(&["spec", "group"])?,
         version.str_at(&["name"])?,
     );
-    let all = All {
+    let all = DefinitionVersions {
         definition,
         group,
         stored: name,
         webhook: None,
         since: 0,
-        life: &Life::begin().1,
+        life: &DefinitionLifetime::begin().1,
         schemas: schemas(versions),
     };
     Some(Arc::new(resource(&all, version)))
 }
 
-/// What clients of a deprecated version are told.
+/// The warning for clients of a deprecated version.
 fn deprecation(definition: &Value, version: &Value, kind: &str) -> Option<String> {
     if version.get("deprecated").and_then(Value::as_bool) != Some(true) {
         return None;
@@ -222,7 +222,11 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
-fn resource(all: &All<'_>, version: &Value) -> Resource {
+#[expect(
+    clippy::too_many_lines,
+    reason = "each field of a row, one after the other"
+)]
+fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
     let (definition, group) = (all.definition, all.group);
     let names = definition
         .at(&["status", "acceptedNames"])
@@ -313,6 +317,7 @@ fn resource(all: &All<'_>, version: &Value) -> Resource {
         row: Arc::new(row),
         series: RowSeries::default(),
         gates: None,
+        may_be_gated: false,
     }
 }
 

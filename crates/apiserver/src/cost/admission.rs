@@ -1,4 +1,4 @@
-//! The admission plugins that ask nobody outside.
+//! The admission plugins that send no requests.
 
 use admission::storage::DefaultStorageClass;
 use admission::{
@@ -63,7 +63,7 @@ pub(super) fn all(kind: &GroupVersionKind, resource: &Resource, object: Value) {
 
 /// A namespace with the strictest level and limits for all that can have some.
 #[derive(Debug)]
-struct Others;
+pub(super) struct Others;
 
 impl Lookup for Others {
     fn get(&self, _: &str, resource: &str, _: &str, name: &str) -> Option<Value> {

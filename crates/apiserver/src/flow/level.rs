@@ -1,6 +1,7 @@
 //! Hot path. A priority level, and the schemas whose requests it serves.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -30,11 +31,29 @@ pub(crate) struct Level {
     pub(super) exempt: Exempt,
     /// The most that the estimate of one request may come to.
     pub(super) max_seats: AtomicU32,
-    /// Zero or one: flows need not be told apart.
+    /// Zero or one: all requests share one queue, flows are not distinguished.
     pub(super) queue_count: AtomicU32,
     retry_after: Mutex<RetryAfter>,
     /// Names of schemas, by the number that requests are counted under.
     schemas: Mutex<Vec<String>>,
+    /// Exempt requests for whoever debugs, as far as they wait for something.
+    listed: Mutex<Listed>,
+}
+
+/// Requests by numbers that are given out in order.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    next: u64,
+    pub(super) requests: BTreeMap<u64, (Nanos, Carried)>,
+}
+
+impl Listed {
+    pub(super) fn add(&mut self, since: Nanos, request: Carried) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.requests.insert(number, (since, request));
+        number
+    }
 }
 
 impl Level {
@@ -50,7 +69,12 @@ impl Level {
             queue_count: AtomicU32::new(0),
             retry_after: Mutex::default(),
             schemas: Mutex::default(),
+            listed: Mutex::default(),
         }
+    }
+
+    pub(super) fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, QueueSet<Carried>> {
@@ -176,7 +200,7 @@ impl Entry {
         self.series.get()
     }
 
-    /// What tells the flow of a request from others of its schema.
+    /// The flow distinguisher of a request.
     pub(super) fn distinguisher<'a>(&self, user: &'a str, namespace: &'a str) -> &'a str {
         match self.schema.distinguisher {
             Some(Distinguisher::ByUser) => user,
@@ -185,7 +209,7 @@ impl Entry {
         }
     }
 
-    /// The same for a dump: as upstream, empty where flows need not be told apart.
+    /// The same for a dump: as upstream, empty where flows are not distinguished.
     pub(super) fn shown_distinguisher<'a>(&self, user: &'a str, namespace: &'a str) -> &'a str {
         if self.has_flows() {
             self.distinguisher(user, namespace)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use telemetry::metrics::Registry;
 
 use super::FlowControl;
-use super::places::Places;
+use super::inflight_limit::InflightLimit;
 
 /// How much is served at the same time.
 #[derive(Clone, Copy, Debug)]
@@ -19,20 +19,20 @@ pub(crate) struct Limits {
     pub(crate) max_slow_body_bytes: usize,
 }
 
-/// Who is served when there are many.
+/// Decides which requests are served when there are more than fit.
 #[derive(Debug)]
 pub(crate) enum Limiter {
     /// By priority and fairly.
     Flow(Arc<FlowControl>),
     /// By number alone (`--enable-priority-and-fairness=false`).
-    InFlight(Places),
+    InFlight(InflightLimit),
 }
 
 impl Limiter {
     pub(crate) fn new(limits: &Limits, registry: &Registry) -> Self {
         match FlowControl::new(limits, registry) {
             Some(flow) => Self::Flow(flow),
-            None => Self::InFlight(Places::new(limits)),
+            None => Self::InFlight(InflightLimit::new(limits)),
         }
     }
 

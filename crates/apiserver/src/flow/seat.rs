@@ -19,7 +19,7 @@ pub(crate) struct Arriving {
     /// It changes nothing.
     pub(crate) reads: bool,
     pub(crate) is_watch: bool,
-    /// For whoever debugs.
+    /// For the debug endpoints.
     pub(crate) user: Arc<User>,
     pub(crate) method: Method,
     pub(crate) target: Option<PathAndQuery>,
@@ -49,11 +49,13 @@ pub(crate) struct FlowSeat {
     reads: bool,
     is_watch: bool,
     since: Nanos,
+    /// Its number among the exempt requests that are listed.
+    listed: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Held {
-    /// So many seats of a level where nobody waits.
+    /// So many seats of a level whose queues are empty.
     Exempt(u32),
     Limited(Ticket),
     /// They are back already.
@@ -108,7 +110,7 @@ impl EntryRef {
         }
     }
 
-    /// Takes seats of a level where nobody waits.
+    /// Takes seats of a level whose queues are empty.
     pub(crate) fn start_exempt(&self, work: WorkEstimate, reads: bool, is_watch: bool) -> FlowSeat {
         let level = &self.level;
         let seats = work.max_seats();
@@ -142,6 +144,7 @@ impl EntryRef {
             reads,
             is_watch,
             since,
+            listed: None,
         }
     }
 
@@ -156,7 +159,22 @@ impl FlowSeat {
         matches!(self.held, Held::Exempt(_))
     }
 
-    /// Gives the seats back before the work is done. What to start with to get them again; `None` if nobody waits for them.
+    /// Shows an exempt request in `dump_requests` until this is dropped. Most exempt requests end at once and are not listed;
+    /// requests of other levels are listed from their level's queues.
+    pub(crate) fn list(&mut self, arriving: impl FnOnce() -> Arriving) {
+        if !self.is_exempt() || self.listed.is_some() {
+            return;
+        }
+        let carried = Carried {
+            waker: None,
+            entry: self.entry.clone(),
+            arriving: arriving(),
+        };
+        let number = self.entry.level.listed().add(self.since, carried);
+        self.listed = Some(number);
+    }
+
+    /// Gives the seats back before the work is done. Returns what is needed to get them again; `None` if no request waits for them.
     pub(crate) fn give_back(mut self) -> Result<(EntryRef, Arriving), Self> {
         let Held::Limited(ticket) = self.held else {
             return Err(self);
@@ -191,6 +209,9 @@ impl Drop for FlowSeat {
         match self.held {
             Held::Exempt(seats) => {
                 level.exempt.finish(self.entry.number, seats, now);
+                if let Some(number) = self.listed {
+                    level.listed().requests.remove(&number);
+                }
             }
             Held::Limited(ticket) => level.finish(ticket),
             Held::Nothing => {}

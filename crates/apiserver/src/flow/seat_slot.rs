@@ -44,7 +44,14 @@ impl SeatSlot {
         matches!(*self.held(), Held::Nothing)
     }
 
-    /// Gives the seat to others while there is nothing to do. False if nobody else could use it.
+    /// See [`FlowSeat::list`].
+    pub(crate) fn list(&self, arriving: impl FnOnce() -> Arriving) {
+        if let Held::Seat(seat) = &mut *self.held() {
+            seat.list(arriving);
+        }
+    }
+
+    /// Gives the seat back while the request waits. False if no other request could use it.
     pub(crate) fn give_back(&self) -> bool {
         let mut held = self.held();
         let (now, done) = match std::mem::replace(&mut *held, Held::Nothing) {

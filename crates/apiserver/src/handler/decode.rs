@@ -26,8 +26,8 @@ pub(crate) enum Validation {
 
 impl Validation {
     /// The query's options were checked before.
-    pub(crate) fn of(ask: &RequestContext<'_>) -> Self {
-        match ask.query.get("fieldValidation") {
+    pub(crate) fn of(ctx: &RequestContext<'_>) -> Self {
+        match ctx.query.get("fieldValidation") {
             Some("Ignore") => Self::Ignore,
             Some("Strict") => Self::Strict,
             _ => Self::Warn,
@@ -50,8 +50,8 @@ pub(crate) struct Expected<'a> {
     pub custom: Option<&'a Custom>,
 }
 
-pub(crate) fn format(ask: &RequestContext<'_>) -> Result<Format, Status> {
-    let header = text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+pub(crate) fn format(ctx: &RequestContext<'_>) -> Result<Format, Status> {
+    let header = text(ctx.headers, &CONTENT_TYPE).unwrap_or_default();
     let media = header.split(';').next().unwrap_or_default().trim();
     match media {
         "application/json" => Ok(Format::Json),
@@ -227,13 +227,13 @@ fn check_kind(object: &mut Value, body: &[u8], expected: &Expected<'_>) -> Resul
 }
 
 /// What an object says it is.
-struct Said {
+struct TypeMeta {
     group: String,
     version: String,
     kind: String,
 }
 
-impl Said {
+impl TypeMeta {
     /// What is left out is what belongs here.
     fn fill(&mut self, want: &GroupVersionKind) {
         if self.kind.is_empty() {
@@ -247,7 +247,7 @@ impl Said {
 }
 
 /// Fails as Go does that looks for nothing else in the text.
-fn said(object: &Value) -> Result<Said, String> {
+fn said(object: &Value) -> Result<TypeMeta, String> {
     let unfit = |found: &Value, wanted: &str| {
         let found = go_type(found);
         format!(
@@ -276,18 +276,18 @@ fn said(object: &Value) -> Result<Said, String> {
         }
     }
     let parsed = GroupVersion::parse(api_version).map_err(|error| error.to_string())?;
-    Ok(Said {
+    Ok(TypeMeta {
         group: parsed.group,
         version: parsed.version,
         kind: kind.to_owned(),
     })
 }
 
-fn belongs(object: &mut Value, mut said: Said, expected: &Expected<'_>) -> Result<(), Unfit> {
+fn belongs(object: &mut Value, mut said: TypeMeta, expected: &Expected<'_>) -> Result<(), Unfit> {
     let want = expected.kind;
     if expected.custom.is_none() {
         said.fill(want);
-        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        // policy/v1beta1 was removed in 1.25, but an Eviction of it is still accepted.
         if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
             said.version = "v1".into();
         }
@@ -312,9 +312,9 @@ pub(crate) fn go_type(value: &Value) -> &'static str {
     }
 }
 
-fn other_kind(expected: &Expected<'_>, name: &str, said: &Said) -> Unfit {
+fn other_kind(expected: &Expected<'_>, name: &str, said: &TypeMeta) -> Unfit {
     let want = expected.kind;
-    let Said {
+    let TypeMeta {
         group,
         version,
         kind,

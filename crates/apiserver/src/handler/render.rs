@@ -13,14 +13,14 @@ use crate::request::negotiate::{Accepted, Format, View};
 
 /// How objects of one resource are shown to one client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Show<'a> {
+pub(crate) struct Renderer<'a> {
     pub resource: &'a Resource,
     pub accepted: Accepted,
     /// What a table row carries of its object.
     pub include: table::Include,
 }
 
-impl<'a> Show<'a> {
+impl<'a> Renderer<'a> {
     pub(crate) fn new(resource: &'a Resource, accepted: Accepted, include: table::Include) -> Self {
         Self {
             resource,

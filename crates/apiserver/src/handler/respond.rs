@@ -71,16 +71,16 @@ fn error(status: &Status, headers: &HeaderMap, query: &Query, role: Role) -> Res
 }
 
 /// What the client takes of objects, or the refusal that lists what there is.
-pub(crate) fn accept(ask: &RequestContext<'_>, views: bool) -> Result<Accepted, Status> {
+pub(crate) fn accept(ctx: &RequestContext<'_>, views: bool) -> Result<Accepted, Status> {
     let offer = Offer {
         views,
-        protobuf: ask.resource.custom.is_none(),
+        protobuf: ctx.resource.custom.is_none(),
     };
-    of_headers(ask.headers, ask.query, offer)
+    of_headers(ctx.headers, ctx.query, offer)
 }
 
 /// Metadata is asked for by another name of a list than of an object.
-pub(crate) fn fits(ask: &RequestContext<'_>, accepted: Accepted, list: bool) -> Result<(), Status> {
+pub(crate) fn fits(ctx: &RequestContext<'_>, accepted: Accepted, list: bool) -> Result<(), Status> {
     let text = match accepted.view {
         View::Metadata(_) if list => "PartialObjectMetadata, but the requested object is a list",
         View::MetadataList(_) if !list => {
@@ -88,7 +88,7 @@ pub(crate) fn fits(ask: &RequestContext<'_>, accepted: Accepted, list: bool) -> 
         }
         _ => return Ok(()),
     };
-    let kind = go_type(&ask.resource, list);
+    let kind = go_type(&ctx.resource, list);
     let text = format!("you requested {text} ({kind})");
     Err(Status::failure(
         406,
@@ -176,8 +176,8 @@ pub(crate) fn not_allowed() -> Status {
 }
 
 /// Watches come as JSON lines or as protobuf frames.
-pub(crate) fn accept_stream(ask: &RequestContext<'_>) -> Result<Accepted, Status> {
-    let mut accepted = accept(ask, true)?;
+pub(crate) fn accept_stream(ctx: &RequestContext<'_>) -> Result<Accepted, Status> {
+    let mut accepted = accept(ctx, true)?;
     accepted.pretty = false;
     if accepted.format == Format::Yaml {
         return Err(Status::not_acceptable(&[

@@ -9,7 +9,7 @@ use store::Revision;
 
 use crate::catalog::Resource;
 use crate::catalog::convert;
-use crate::handler::render::{Show, partial};
+use crate::handler::render::{Renderer, partial};
 use crate::request::Query;
 use crate::request::negotiate::{Accepted, View};
 
@@ -52,8 +52,13 @@ pub(crate) fn columns(resource: &Resource) -> Value {
 }
 
 /// One row, with as much of its object as is asked for.
-pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value, listed: bool) -> Value {
-    let resource = show.resource;
+pub(crate) fn row(
+    renderer: &Renderer<'_>,
+    version: &'static str,
+    object: Value,
+    listed: bool,
+) -> Value {
+    let resource = renderer.resource;
     let now = Time::from(SystemTime::now());
     let cells: Vec<Value> = if let Some(custom) = &resource.custom {
         custom.columns.row(&object, now)
@@ -76,7 +81,7 @@ pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value, listed:
             row.insert("conditions", done);
         }
     }
-    match show.include {
+    match renderer.include {
         Include::None => {
             row.insert("object", Value::Null);
         }
@@ -91,15 +96,15 @@ pub(crate) fn row(show: &Show<'_>, version: &'static str, object: Value, listed:
 }
 
 /// A table of one object.
-pub(crate) fn of_one(show: &Show<'_>, version: &'static str, object: Value) -> Value {
+pub(crate) fn of_one(renderer: &Renderer<'_>, version: &'static str, object: Value) -> Value {
     let revision = object
         .str_at(&["metadata", "resourceVersion"])
         .map(str::to_owned);
     table(
         version,
         revision,
-        columns(show.resource),
-        vec![row(show, version, object, false)],
+        columns(renderer.resource),
+        vec![row(renderer, version, object, false)],
     )
 }
 
@@ -119,7 +124,7 @@ fn table(version: &str, revision: Option<String>, columns: Value, rows: Vec<Valu
 
 /// A watch event whose object is a table of one row; the columns come with the first one only.
 pub(crate) fn event(
-    show: &Show<'_>,
+    renderer: &Renderer<'_>,
     version: &'static str,
     first: bool,
     kind: &str,
@@ -127,13 +132,13 @@ pub(crate) fn event(
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), Status> {
-    let object = convert::decode(show.resource, bytes, revision)?;
+    let object = convert::decode(renderer.resource, bytes, revision)?;
     let columns = if first {
-        columns(show.resource)
+        columns(renderer.resource)
     } else {
         Value::Null
     };
-    let rows = vec![row(show, version, object, false)];
+    let rows = vec![row(renderer, version, object, false)];
     let table = table(version, Some(revision.to_string()), columns, rows);
     json::write(out, &json!({"type": kind, "object": table}));
     Ok(())

@@ -18,7 +18,7 @@ const PART: u32 = 4;
 /// A request that waits without a seat.
 #[derive(Debug)]
 pub(crate) struct Unseated<'a> {
-    ask: &'a RequestContext<'a>,
+    ctx: &'a RequestContext<'a>,
     seat: &'a SeatSlot,
     /// Bytes of the budget.
     charged: usize,
@@ -27,10 +27,10 @@ pub(crate) struct Unseated<'a> {
 }
 
 impl<'a> Unseated<'a> {
-    pub(crate) fn new(ask: &'a RequestContext<'a>) -> Self {
+    pub(crate) fn new(ctx: &'a RequestContext<'a>) -> Self {
         Self {
-            ask,
-            seat: ask.seat,
+            ctx,
+            seat: ctx.seat,
             charged: 0,
             is_exempt: false,
             is_slow: false,
@@ -39,7 +39,7 @@ impl<'a> Unseated<'a> {
 
     /// The client has sent so many bytes, and the next is not there yet.
     pub(crate) fn waits(&mut self, received: usize) -> Result<(), Status> {
-        let Some(flow) = self.ask.limiter.flow() else {
+        let Some(flow) = self.ctx.limiter.flow() else {
             self.seat.give_back();
             self.is_slow = true;
             return Ok(());
@@ -54,7 +54,7 @@ impl<'a> Unseated<'a> {
             return Ok(());
         }
         let needed = received + OVERHEAD;
-        let user = &self.ask.user.name;
+        let user = &self.ctx.user.name;
         if needed > self.charged {
             let more = needed - self.charged;
             let taken = flow.shared.bodies.take(user, more, self.is_exempt);
@@ -78,13 +78,13 @@ impl<'a> Unseated<'a> {
         bytes: usize,
         dropped: impl FnOnce(),
     ) -> Result<(), Status> {
-        if cpu_slots::is_heavy(bytes) {
-            return self.heavy(bytes).await;
+        if cpu_slots::needs_cpu_slot(bytes) {
+            return self.acquire_cpu_slot(bytes).await;
         }
         if !self.is_slow {
             return Ok(());
         }
-        let left = self.ask.deadline.map_or(Duration::ZERO, |it| {
+        let left = self.ctx.deadline.map_or(Duration::ZERO, |it| {
             it.saturating_duration_since(Instant::now())
         });
         if let Err(seconds) = self.seat.take_again(left / PART).await {
@@ -97,9 +97,9 @@ impl<'a> Unseated<'a> {
     }
 
     /// Waits for a CPU slot, with so many bytes in hand.
-    pub(crate) async fn heavy(&mut self, held: usize) -> Result<(), Status> {
+    pub(crate) async fn acquire_cpu_slot(&mut self, held: usize) -> Result<(), Status> {
         self.waits(held)?;
-        cpu_slots::enter(&self.ask.user.name, self.is_exempt).await;
+        cpu_slots::enter(&self.ctx.user.name, self.is_exempt).await;
         self.seat.resume();
         Ok(())
     }
@@ -107,20 +107,20 @@ impl<'a> Unseated<'a> {
 
 impl RequestContext<'_> {
     /// Called before a step that reads `bytes` bytes: many wait for a CPU slot, so that others are not held up.
-    pub(crate) async fn heavy(&self, bytes: usize) -> Result<(), Status> {
-        if !cpu_slots::is_heavy(bytes) {
+    pub(crate) async fn acquire_cpu_slot(&self, bytes: usize) -> Result<(), Status> {
+        if !cpu_slots::needs_cpu_slot(bytes) {
             return Ok(());
         }
-        Box::pin(async { Unseated::new(self).heavy(0).await }).await
+        Box::pin(async { Unseated::new(self).acquire_cpu_slot(0).await }).await
     }
 }
 
 impl Drop for Unseated<'_> {
     fn drop(&mut self) {
-        if let Some(flow) = self.ask.limiter.flow()
+        if let Some(flow) = self.ctx.limiter.flow()
             && self.charged > 0
         {
-            let user = &self.ask.user.name;
+            let user = &self.ctx.user.name;
             flow.shared.bodies.give_back(user, self.charged);
         }
     }

@@ -11,24 +11,24 @@ use http::{HeaderName, Response, Uri};
 use telemetry::Ids;
 
 use crate::handler::respond::text;
-use crate::observe::metrics::Tally;
+use crate::observe::metrics::RequestStats;
 use crate::request::RequestInfo;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// Takes what is told of each request. It is called on the request's way: it must not wait.
+/// Receives a record of each request. It is called while the request is served: it must not block.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLog {
     /// Whether anybody wants to know now; asked at the beginning of each request.
     pub enabled: fn() -> bool,
-    pub tell: fn(&Answered<'_>),
+    pub tell: fn(&AnsweredRequest<'_>),
 }
 
-/// What is told of a request when its answer begins: no body, no credentials.
+/// The record of a request when its response begins: no body, no credentials.
 #[derive(Clone, Debug)]
-pub struct Answered<'a> {
+pub struct AnsweredRequest<'a> {
     /// As authorization rules have it, or the method where there is no resource.
     pub verb: &'a str,
     pub uri: String,
@@ -36,7 +36,7 @@ pub struct Answered<'a> {
     /// Until the answer began; a list or a watch may go on.
     pub latency: Duration,
     pub user_agent: &'a str,
-    /// Empty if nobody could be authenticated.
+    /// Empty if authentication failed.
     pub user: &'a str,
     pub impersonated: Option<&'a str>,
     pub audit_id: &'a str,
@@ -64,16 +64,16 @@ pub struct FlowFacts<'a> {
 }
 
 impl<'a> FlowFacts<'a> {
-    fn of(tally: &'a Tally, verb: Option<&str>) -> Option<Self> {
-        let (entry, work) = (tally.flow.as_deref()?, tally.work?);
-        let executed = |since| tally.started.nanos().saturating_sub(since);
+    fn of(stats: &'a RequestStats, verb: Option<&str>) -> Option<Self> {
+        let (entry, work) = (stats.flow.as_deref()?, stats.work?);
+        let executed = |since| stats.started.nanos().saturating_sub(since);
         Some(Self {
             priority_level: truncated(&entry.level.name),
             flow_schema: truncated(&entry.schema.name),
             initial_seats: work.initial_seats,
             final_seats: work.final_seats,
             additional_latency: Duration::from_nanos(work.additional_latency),
-            execution_time: tally.seated.map(executed).map(Duration::from_nanos),
+            execution_time: stats.seated.map(executed).map(Duration::from_nanos),
             is_watch: verb == Some("watch"),
         })
     }
@@ -84,9 +84,9 @@ fn truncated(name: &str) -> &str {
     name.get(..64).unwrap_or(name)
 }
 
-/// Gathers on the way what is told at the end.
+/// Collects the record of a request while it is served.
 #[derive(Debug)]
-pub(crate) struct Noted {
+pub(crate) struct LogEntry {
     log: RequestLog,
     started: Instant,
     verb: Option<&'static str>,
@@ -94,7 +94,7 @@ pub(crate) struct Noted {
     pub(crate) impersonated: Option<String>,
 }
 
-impl Noted {
+impl LogEntry {
     pub(crate) fn new(log: RequestLog) -> Self {
         Self {
             log,
@@ -115,11 +115,11 @@ impl Noted {
         caller: &Caller,
         parts: &Parts,
         response: &Response<Body>,
-        tally: &Tally,
+        stats: &RequestStats,
         ids: Option<Ids>,
     ) {
         let verb = self.verb.filter(|it| !it.is_empty());
-        (self.log.tell)(&Answered {
+        (self.log.tell)(&AnsweredRequest {
             verb: verb.unwrap_or(parts.method.as_str()),
             uri: shown(&parts.uri),
             code: response.status().as_u16(),
@@ -133,8 +133,8 @@ impl Noted {
                 Caller::Remote { peer, .. } => Some(peer.address),
                 Caller::Local(_) => None,
             },
-            flow: FlowFacts::of(tally, verb),
-            annotations: &tally.annotations,
+            flow: FlowFacts::of(stats, verb),
+            annotations: &stats.annotations,
         });
     }
 }
@@ -172,12 +172,12 @@ const HARMLESS: &[&str] = &[
 /// The path and the query, without the values of parameters that are not the API's own.
 pub(crate) fn shown(uri: &Uri) -> String {
     match uri.query() {
-        Some(query) => show(uri.path(), query),
+        Some(query) => path_with_query(uri.path(), query),
         None => uri.path().to_owned(),
     }
 }
 
-pub(crate) fn show(path: &str, query: &str) -> String {
+pub(crate) fn path_with_query(path: &str, query: &str) -> String {
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
         Some((key, _)) if HARMLESS.contains(&key) => pair.to_owned(),
         Some((key, _)) => format!("{key}=***"),

@@ -80,17 +80,17 @@ pub(crate) fn filter_span(name: &'static str) -> Span {
 }
 
 /// The verb's own.
-pub(crate) fn handler(ask: &RequestContext<'_>) -> Option<Span> {
+pub(crate) fn handler(ctx: &RequestContext<'_>) -> Option<Span> {
     let streams = matches!(
-        &*ask.info.subresource,
+        &*ctx.info.subresource,
         "exec" | "attach" | "portforward" | "proxy"
     );
-    let name = match ask.info.verb {
+    let name = match ctx.info.verb {
         // Upstream hands them on without a span.
         _ if streams => return None,
         Verb::Get => "Get",
         Verb::List => "List",
-        Verb::Watch if ask.query.flag("sendInitialEvents") => "WatchList",
+        Verb::Watch if ctx.query.flag("sendInitialEvents") => "WatchList",
         // Upstream has none for it. It ends when the watch is open, as the whole trace does.
         Verb::Watch => "Watch",
         Verb::Create => "Create",

@@ -16,23 +16,23 @@ use crate::flow::limiter::Limiter;
 use crate::flow::seat_slot::SeatSlot;
 use crate::flow::{self, Outcome, Stored};
 use crate::handler::respond;
-use crate::observe::metrics::{Authenticated, Tally};
+use crate::observe::metrics::{Authenticated, RequestStats};
 use crate::request::{Query, RequestInfo, Verb};
 use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 
-/// Nobody waits in a queue for longer, whatever time a request has.
+/// The longest that a request waits in a queue, whatever its deadline.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Nor for more than one of so many parts of that time.
 const WAIT_PART: u32 = 4;
 
-/// Who sends the request; errs if nobody knows.
+/// Authenticates the request.
 pub(crate) async fn authenticate(
     api: &Api,
     caller: &Caller,
     headers: &HeaderMap,
-    tally: &mut Tally,
+    stats: &mut RequestStats,
 ) -> Result<Arc<User>, Status> {
     let user = match known(api, caller, headers) {
         // Another server may just have made the account that a token stands for.
@@ -47,7 +47,7 @@ pub(crate) async fn authenticate(
         Err(_) if headers.contains_key(AUTHORIZATION) => Authenticated::Error,
         Err(_) => Authenticated::Not,
     };
-    api.metrics().access.authenticated(outcome, tally.lap());
+    api.metrics().access.authenticated(outcome, stats.lap());
     user
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn acquire_inflight_slot(
     user: &Arc<User>,
     (parts, info, query): (&Parts, &RequestInfo<'_>, &Query),
     most: Duration,
-    tally: &mut Tally,
+    stats: &mut RequestStats,
 ) -> Result<SeatSlot, i64> {
     // What controllers do must not wait for what clients do: they clean up after them.
     if matches!(caller, Caller::Local(_)) || is_long_running(info) {
@@ -95,27 +95,27 @@ pub(crate) async fn acquire_inflight_slot(
     let Some(entry) = flow.classify(asked) else {
         return Ok(SeatSlot::empty());
     };
-    tally.flow = Some(entry.clone());
+    stats.flow = Some(entry.clone());
     let objects = Stored {
         catalog: api.catalog(),
         store: api.store(),
     };
     let work = flow.estimate(objects, &entry, info, query);
-    tally.work = Some(work);
+    stats.work = Some(work);
     let target = (&parts.method, parts.uri.path_and_query());
     let seat = match flow::start(&entry, work, user, info, target) {
         Outcome::Seated(seat) => Some(seat),
         Outcome::Waits(mut waiting) => {
             let limit = (most / WAIT_PART).min(LONGEST_WAIT);
-            let limit = limit.saturating_sub(Duration::from_nanos(tally.started.nanos()));
+            let limit = limit.saturating_sub(Duration::from_nanos(stats.started.nanos()));
             let seated = Box::pin(tokio::time::timeout(limit, &mut waiting))
                 .await
                 .ok();
-            tally.queued = waiting.waited();
+            stats.queued = waiting.waited();
             trace::event_with(
                 "Left the queue of its priority level",
                 "waitedMicroseconds",
-                usize::try_from(tally.queued / 1000).unwrap_or(usize::MAX),
+                usize::try_from(stats.queued / 1000).unwrap_or(usize::MAX),
             );
             if seated.is_none() {
                 waiting.give_up();
@@ -146,14 +146,14 @@ fn note_dropped(api: &Api, info: &RequestInfo<'_>, parts: &Parts) {
 pub(crate) async fn authorize(
     api: &Api,
     attributes: &Attributes<'_>,
-    tally: &mut Tally,
+    stats: &mut RequestStats,
 ) -> Result<(), Status> {
     let decision = match api.authorizer().authorize(*attributes) {
         // The usual case, without the future of the others.
         Answer::Now(Some(decision)) if decision.allowed() => decision,
         first => Box::pin(api.authorize_again(attributes, first)).await,
     };
-    api.metrics().access.authorized(&decision, tally.lap());
+    api.metrics().access.authorized(&decision, stats.lap());
     judged(attributes, &decision)
 }
 
@@ -174,7 +174,7 @@ fn is_long_running(info: &RequestInfo<'_>) -> bool {
     }
 }
 
-/// What upstream tells whoever is turned away: no Status.
+/// The response to a rejected request, as upstream sends it: plain text, no Status.
 pub(crate) fn too_many_requests(seconds: i64) -> Response<Body> {
     let mut response = respond::with_code(
         StatusCode::TOO_MANY_REQUESTS,

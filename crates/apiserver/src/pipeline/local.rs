@@ -19,8 +19,10 @@ use crate::transport::incoming::RequestBody;
 pub use super::host::Host;
 pub use crate::access::used_tokens::UsedToken;
 pub use crate::catalog::{Catalog, Group, Resource};
-pub use crate::observe::metrics::{QueueSeries, Queues};
+pub use crate::observe::metrics::{FeatureSeries, QueueSeries, Queues};
 pub use crate::read::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+pub use crate::state::features::{Acknowledged, FeatureAdmission, NAMESPACE as FEATURES_NAMESPACE};
+pub use crate::write::feature_uses::{Found, Page, Use, collections, concerned};
 
 /// Objects asked for at a time.
 const PAGE: usize = 500;
@@ -51,22 +53,24 @@ impl Local {
     }
 
     pub async fn get(&self, path: &str) -> Result<Value, Status> {
-        self.ask(Method::GET, path, "", Bytes::new()).await
+        self.request(Method::GET, path, "", Bytes::new()).await
     }
 
     pub async fn create(&self, path: &str, object: &Value) -> Result<Value, Status> {
         let body = json::to_vec(object).into();
-        self.ask(Method::POST, path, "application/json", body).await
+        self.request(Method::POST, path, "application/json", body)
+            .await
     }
 
     pub async fn update(&self, path: &str, object: &Value) -> Result<Value, Status> {
         let body = json::to_vec(object).into();
-        self.ask(Method::PUT, path, "application/json", body).await
+        self.request(Method::PUT, path, "application/json", body)
+            .await
     }
 
     pub async fn merge_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
-        self.ask(Method::PATCH, path, "application/merge-patch+json", body)
+        self.request(Method::PATCH, path, "application/merge-patch+json", body)
             .await
     }
 
@@ -74,13 +78,13 @@ impl Local {
     pub async fn apply(&self, path: &str, object: &Value, manager: &str) -> Result<Value, Status> {
         let path = format!("{path}?fieldManager={manager}&force=true");
         let body = json::to_vec(object).into();
-        self.ask(Method::PATCH, &path, "application/apply-patch+yaml", body)
+        self.request(Method::PATCH, &path, "application/apply-patch+yaml", body)
             .await
     }
 
     pub async fn json_patch(&self, path: &str, change: &Value) -> Result<Value, Status> {
         let body = json::to_vec(change).into();
-        self.ask(Method::PATCH, path, "application/json-patch+json", body)
+        self.request(Method::PATCH, path, "application/json-patch+json", body)
             .await
     }
 
@@ -91,7 +95,7 @@ impl Local {
         } else {
             json::to_vec(options).into()
         };
-        self.ask(Method::DELETE, path, "application/json", body)
+        self.request(Method::DELETE, path, "application/json", body)
             .await
     }
 
@@ -112,7 +116,7 @@ impl Local {
             let join = if path.contains('?') { '&' } else { '?' };
             let page = format!("{path}{join}limit={PAGE}&continue={token}");
             let mut list = self
-                .ask_as(Method::GET, &page, "", Bytes::new(), accept)
+                .request_as(Method::GET, &page, "", Bytes::new(), accept)
                 .await?;
             if let Some(Value::Array(some)) = list.get_mut("items").map(Value::take) {
                 items.extend(some);
@@ -126,7 +130,7 @@ impl Local {
 
     /// The metadata of one object.
     pub async fn metadata_of(&self, path: &str) -> Result<Value, Status> {
-        self.ask_as(Method::GET, path, "", Bytes::new(), METADATA)
+        self.request_as(Method::GET, path, "", Bytes::new(), METADATA)
             .await
     }
 
@@ -156,18 +160,18 @@ impl Local {
         }
     }
 
-    async fn ask(
+    async fn request(
         &self,
         method: Method,
         path: &str,
         content_type: &'static str,
         body: Bytes,
     ) -> Result<Value, Status> {
-        self.ask_as(method, path, content_type, body, "application/json")
+        self.request_as(method, path, content_type, body, "application/json")
             .await
     }
 
-    async fn ask_as(
+    async fn request_as(
         &self,
         method: Method,
         path: &str,

@@ -19,36 +19,36 @@ use crate::write::{self, delete, patch};
 
 pub(crate) async fn answer(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Response<Body> {
-    let is_custom = ask.resource.custom.is_some();
-    if !is_custom && let Err(status) = check(ask) {
-        return respond::refused(&status, ask.headers, ask.query);
+    let is_custom = ctx.resource.custom.is_some();
+    if !is_custom && let Err(status) = check(ctx) {
+        return respond::refused(&status, ctx.headers, ctx.query);
     }
-    let _handler = traced::handler(ask);
+    let _handler = traced::handler(ctx);
     let answered = if is_custom {
-        custom(api, ask, body).await
-    } else if !ask.info.subresource.is_empty() {
-        Box::pin(subresource(api, ask, body)).await
-    } else if ask.resource.prefix.is_empty() {
-        Box::pin(subresources::unstored(api, ask, body)).await
+        custom(api, ctx, body).await
+    } else if !ctx.info.subresource.is_empty() {
+        Box::pin(subresource(api, ctx, body)).await
+    } else if ctx.resource.prefix.is_empty() {
+        Box::pin(subresources::unstored(api, ctx, body)).await
     } else {
-        object(api, ask, body).await
+        object(api, ctx, body).await
     };
-    answered.unwrap_or_else(|status| respond::failed(&status, ask.headers, ask.query))
+    answered.unwrap_or_else(|status| respond::failed(&status, ctx.headers, ctx.query))
 }
 
-/// Whether somebody is there for this.
-fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
-    if !ask.info.subresource.is_empty() {
-        return subresources::check(ask);
+/// Whether a handler exists for this request.
+fn check(ctx: &RequestContext<'_>) -> Result<(), Status> {
+    if !ctx.info.subresource.is_empty() {
+        return subresources::check(ctx);
     }
-    if !ask.exists() {
+    if !ctx.exists() {
         return Err(respond::no_resource());
     }
-    ask.check_name()?;
-    if !allows(ask) {
+    ctx.check_name()?;
+    if !allows(ctx) {
         return Err(respond::not_allowed());
     }
     Ok(())
@@ -57,12 +57,12 @@ fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
 /// Upstream serves custom resources by a handler of its own, with other words for what is not there.
 async fn custom(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let info = ask.info;
+    let info = ctx.info;
     let reads = matches!(info.verb, Verb::List | Verb::Watch);
-    let is_placed = match (ask.resource.namespaced, info.namespace.is_empty()) {
+    let is_placed = match (ctx.resource.namespaced, info.namespace.is_empty()) {
         (true, true) => reads,
         (namespaced, whole) => namespaced != whole,
     };
@@ -70,20 +70,20 @@ async fn custom(
         return Ok(respond::page_not_found());
     }
     let unsupported = || {
-        let resource = ask.resource.group_resource();
+        let resource = ctx.resource.group_resource();
         Status::method_not_supported(&resource, info.verb.as_str())
     };
     if !info.subresource.is_empty() {
-        if ask.resource.subresource(&info.subresource).is_none() {
-            return Err(ask.not_found());
+        if ctx.resource.subresource(&info.subresource).is_none() {
+            return Err(ctx.not_found());
         }
         if !matches!(info.verb, Verb::Get | Verb::Update | Verb::Patch) {
             return Err(unsupported());
         }
-        subresources::check(ask)?;
-        return Box::pin(subresource(api, ask, body)).await;
+        subresources::check(ctx)?;
+        return Box::pin(subresource(api, ctx, body)).await;
     }
-    ask.check_name()?;
+    ctx.check_name()?;
     match info.verb {
         Verb::Proxy | Verb::None => Err(unsupported()),
         // Upstream makes whatever the body names: a right to make one by name would be a right to make any.
@@ -91,44 +91,44 @@ async fn custom(
         Verb::Update | Verb::Patch if info.name.is_empty() => {
             Err(Status::bad_request("name must be provided"))
         }
-        _ => object(api, ask, body).await,
+        _ => object(api, ctx, body).await,
     }
 }
 
 async fn subresource(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    if subresources::is_part(&ask.info.subresource) {
-        return object(api, ask, body).await;
+    if subresources::is_part(&ctx.info.subresource) {
+        return object(api, ctx, body).await;
     }
-    subresources::answer(api, ask, body).await
+    subresources::answer(api, ctx, body).await
 }
 
 /// The verbs on whole objects and their collections. What holds much while it waits is boxed: a read's future, which
 /// is moved about with every request, stays small.
 async fn object(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    match ask.info.verb {
-        Verb::Get => get::get(api, ask).await,
-        Verb::List => Box::pin(list::list(api, ask)).await,
-        Verb::Watch => Box::pin(watch::watch(api, ask)).await,
-        Verb::Create => Box::pin(write::verbs::create(api, ask, body)).await,
-        Verb::Update => Box::pin(write::verbs::update(api, ask, body)).await,
-        Verb::Patch => Box::pin(patch::patch(api, ask, body)).await,
-        Verb::Delete => Box::pin(delete::one(api, ask, body)).await,
-        Verb::DeleteCollection => Box::pin(delete::collection(api, ask, body)).await,
+    match ctx.info.verb {
+        Verb::Get => get::get(api, ctx).await,
+        Verb::List => Box::pin(list::list(api, ctx)).await,
+        Verb::Watch => Box::pin(watch::watch(api, ctx)).await,
+        Verb::Create => Box::pin(write::verbs::create(api, ctx, body)).await,
+        Verb::Update => Box::pin(write::verbs::update(api, ctx, body)).await,
+        Verb::Patch => Box::pin(patch::patch(api, ctx, body)).await,
+        Verb::Delete => Box::pin(delete::one(api, ctx, body)).await,
+        Verb::DeleteCollection => Box::pin(delete::collection(api, ctx, body)).await,
         Verb::Proxy | Verb::None => Err(respond::not_allowed()),
     }
 }
 
-fn allows(ask: &RequestContext<'_>) -> bool {
-    let verbs = ask.resource.verbs;
-    let verb = match ask.info.verb {
+fn allows(ctx: &RequestContext<'_>) -> bool {
+    let verbs = ctx.resource.verbs;
+    let verb = match ctx.info.verb {
         Verb::Get => Allowed::Get,
         Verb::List => Allowed::List,
         Verb::Watch => Allowed::Watch,
@@ -140,14 +140,14 @@ fn allows(ask: &RequestContext<'_>) -> bool {
         Verb::Proxy | Verb::None => return false,
     };
     // A name belongs to some verbs, and to others not.
-    let named = !ask.info.name.is_empty();
-    let fits = match ask.info.verb {
+    let named = !ctx.info.name.is_empty();
+    let fits = match ctx.info.verb {
         Verb::Create => !named,
         Verb::Update | Verb::Patch => named,
         _ => true,
     };
     // All namespaces can be read at once, and not written.
-    let reads = matches!(ask.info.verb, Verb::List | Verb::Watch);
-    let placed = reads || !ask.resource.namespaced || !ask.info.namespace.is_empty();
-    verbs.contains(verb) && fits && placed && ask.method != http::Method::HEAD
+    let reads = matches!(ctx.info.verb, Verb::List | Verb::Watch);
+    let placed = reads || !ctx.resource.namespaced || !ctx.info.namespace.is_empty();
+    verbs.contains(verb) && fits && placed && ctx.method != http::Method::HEAD
 }

@@ -22,9 +22,9 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// What the query selects, and of that the one object that the request names, if it does.
-    pub(crate) fn new(ask: &RequestContext<'_>, options: &ListOptions) -> Result<Self, Status> {
-        fields::check(&ask.resource, &options.field_selector)?;
-        let (mut fields, name) = (options.field_selector.clone(), &*ask.info.name);
+    pub(crate) fn new(ctx: &RequestContext<'_>, options: &ListOptions) -> Result<Self, Status> {
+        fields::check(&ctx.resource, &options.field_selector)?;
+        let (mut fields, name) = (options.field_selector.clone(), &*ctx.info.name);
         if !name.is_empty() {
             if fields.is_everything() {
                 fields = FieldSelector::equal("metadata.name", name);
@@ -84,7 +84,7 @@ impl Filter {
             convert::decode(resource, bytes, 0)
         };
         let Ok(object) = object else {
-            // What cannot be read is shown, so that somebody sees it.
+            // An object that cannot be decoded is shown, so that it is noticed.
             return true;
         };
         self.takes_value(resource, &object)
@@ -112,7 +112,7 @@ impl Filter {
         })
     }
 
-    /// What a change is to somebody who sees only what the filter takes, and which state of the object shows it.
+    /// The event that a change is to a watch with this filter, and the state of the object that it shows.
     pub(crate) fn change<'a>(
         &self,
         resource: &Resource,

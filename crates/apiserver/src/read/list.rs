@@ -14,12 +14,12 @@ use meta::options::{ListOptions, ResourceVersionMatch};
 use store::{Entry, Snapshot};
 use telemetry::trace;
 
-use self::share::Identity;
+use self::share::ListIdentity;
 use crate::catalog::Resource;
 use crate::catalog::convert;
 use crate::catalog::object;
 use crate::handler::context::RequestContext;
-use crate::handler::render::Show;
+use crate::handler::render::Renderer;
 use crate::handler::respond;
 use crate::handler::serialize;
 use crate::handler::table;
@@ -28,24 +28,24 @@ use crate::observe::traced;
 use crate::read::continue_token::Continue;
 use crate::read::filter::Filter;
 use crate::request::negotiate::{Accepted, Format};
-use crate::runtime::cpu_slots::HEAVY;
+use crate::runtime::cpu_slots::CPU_SLOT_THRESHOLD;
 use crate::state::Api;
 use crate::transport::body::Body;
 
 /// Takes some milliseconds to read and to write.
 const LARGE: usize = 256 << 10;
 /// To look whether a selector takes an entry costs as much as reading this many bytes of an object.
-const LOOK: usize = HEAVY / STEP;
+const LOOK: usize = CPU_SLOT_THRESHOLD / STEP;
 /// Entries taken from the snapshot at a time.
 const STEP: usize = 256;
 
-pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept(ask, true)?;
-    respond::fits(ask, accepted, true)?;
-    let options = ask.list_options()?;
-    let filter = Filter::new(ask, &options)?;
-    let range = ask.resource.range(&ask.info.namespace);
-    let asked = ask.query.get("resourceVersion").unwrap_or_default();
+pub(crate) async fn list(api: &Api, ctx: &RequestContext<'_>) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ctx, true)?;
+    respond::fits(ctx, accepted, true)?;
+    let options = ctx.list_options()?;
+    let filter = Filter::new(ctx, &options)?;
+    let range = ctx.resource.range(&ctx.info.namespace);
+    let asked = ctx.query.get("resourceVersion").unwrap_or_default();
     let start = match &*options.continue_token {
         "" => None,
         token => Some(Continue::parse(token, &range)?),
@@ -55,7 +55,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
             "specifying resource version is not allowed when using continue",
         ));
     }
-    let storage = traced::listing(&ask.resource);
+    let storage = traced::listing(&ctx.resource);
     let snapshot = list_snapshot(api, &options, start.as_ref()).await?;
     traced::fresh(asked.is_empty());
     let exact = options.resource_version_match == Some(ResourceVersionMatch::Exact);
@@ -65,12 +65,12 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
         "GetLatestSnapshotOrBuildLocked success"
     });
     let after = start.map(|start| start.after);
-    // Whoever takes any version gets it whole, as from upstream's cache.
+    // With `resourceVersion=0` the limit is ignored, as by upstream's cache.
     let limit = if asked == "0" { 0 } else { options.limit };
     let limit = usize::try_from(limit.max(0)).unwrap_or(0);
-    let include = table::Include::of(ask.query, accepted)?;
+    let include = table::Include::of(ctx.query, accepted)?;
     let list = List {
-        resource: ask.resource.clone(),
+        resource: ctx.resource.clone(),
         accepted,
         include,
         filter,
@@ -78,10 +78,10 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
         range: range.into_bytes(),
         after,
         limit,
-        listing: api.metrics().objects.listing(&ask.resource),
+        listing: api.metrics().objects.listing(&ctx.resource),
     };
     let content_type = accepted.format.content_type();
-    let shared = Identity::of(&list);
+    let shared = ListIdentity::of(&list);
     if let Some(shared) = &shared
         && let Some((first, part)) = chunk_pool::find(shared, 0)
     {
@@ -92,7 +92,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
     }
     if !list.filter.is_empty() {
         let count = list.snapshot.count(&list.range);
-        ask.heavy(count.saturating_mul(LOOK)).await?;
+        ctx.acquire_cpu_slot(count.saturating_mul(LOOK)).await?;
     }
     let mut page = list.page();
     traced::listed(page.entries.as_ref().map(Vec::len));
@@ -102,7 +102,7 @@ pub(crate) async fn list(api: &Api, ask: &RequestContext<'_>) -> Result<Response
     let body = if is_plain || !list.is_large(&page) {
         serialize::serialize(|| list.written(page, shared))?
     } else {
-        ask.heavy(LARGE).await?;
+        ctx.acquire_cpu_slot(LARGE).await?;
         serialize::serialize(|| list.written_in_pieces(page, api.held()))?
     };
     Ok(respond::ok(content_type, body))
@@ -187,8 +187,8 @@ impl List {
         Ok(())
     }
 
-    fn show(&self) -> Show<'_> {
-        Show::new(&self.resource, self.accepted, self.include)
+    fn renderer(&self) -> Renderer<'_> {
+        Renderer::new(&self.resource, self.accepted, self.include)
     }
 
     /// To write it in another format takes longer than others should wait.

@@ -25,7 +25,7 @@ use crate::catalog::Resource;
 use crate::catalog::object;
 use crate::flow::{StreamSeat, Watched};
 use crate::handler::context::RequestContext;
-use crate::handler::render::Show;
+use crate::handler::render::Renderer;
 use crate::handler::respond;
 use crate::handler::table;
 use crate::observe::traced;
@@ -40,22 +40,22 @@ const FRAME: usize = 64 << 10;
 /// Entries of the first state that are looked at in one go, and how many such pages before others get their turn.
 const PAGE: usize = 128;
 const PAGES: usize = 8;
-/// How often an idle watch tells how far it is, if the client asked for it.
+/// How often an idle watch sends a bookmark, if the client asked for bookmarks.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
 pub(crate) async fn watch(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
 ) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept_stream(ask)?;
-    let options = ask.list_options()?;
-    let filter = Filter::new(ask, &options)?;
-    let range = ask.watch_range();
-    let include = table::Include::of(ask.query, accepted)?;
+    let accepted = respond::accept_stream(ctx)?;
+    let options = ctx.list_options()?;
+    let filter = Filter::new(ctx, &options)?;
+    let range = ctx.watch_range();
+    let include = table::Include::of(ctx.query, accepted)?;
     let deadline = Instant::now() + api.watch_time(options.timeout_seconds);
     let mut stream = Stream {
         api: api.clone(),
-        resource: ask.resource.clone(),
+        resource: ctx.resource.clone(),
         accepted,
         include,
         filter,
@@ -68,20 +68,20 @@ pub(crate) async fn watch(
         first_row: true,
         ended: false,
         opened: Timer::start(),
-        batches: Batches::begin(api, &ask.resource),
-        scope: if ask.info.namespace.is_empty() {
+        batches: Batches::begin(api, &ctx.resource),
+        scope: if ctx.info.namespace.is_empty() {
             "cluster"
         } else {
             "namespace"
         },
     };
     let storage = traced::storage("cacher.Watch");
-    storage.set("type", || ask.resource.group_resource().to_string());
+    storage.set("type", || ctx.resource.group_resource().to_string());
     stream.begin(&options, range.as_bytes()).await?;
-    let watched = (ask.limiter.flow()).and_then(|flow| Watched::new(flow, ask.info, ask.query));
+    let watched = (ctx.limiter.flow()).and_then(|flow| Watched::new(flow, ctx.info, ctx.query));
     // A watch that begins with the state holds its seat until all of that is sent.
     let seat = match &stream.initial {
-        Some(_) => ask.seat.take_for_stream(ask.limiter.flow()),
+        Some(_) => ctx.seat.take_for_stream(ctx.limiter.flow()),
         None => None,
     };
     traced::fresh(false);
@@ -286,10 +286,10 @@ impl Stream {
         };
         if self.accepted.view == View::Whole && !self.accepted.pretty {
             let key = (&*self.resource.version, self.accepted.format, kind);
-            let show = Show::new(&self.resource, self.accepted, self.include);
+            let renderer = Renderer::new(&self.resource, self.accepted, self.include);
             let encoded = self.api.encoded().get(event, key, || {
                 let mut bytes = Vec::with_capacity(entry.value.len() + 96);
-                events::whole(&show, kind, &entry.value, event.revision, &mut bytes)?;
+                events::whole(&renderer, kind, &entry.value, event.revision, &mut bytes)?;
                 Ok(bytes.into())
             });
             match encoded {
@@ -303,16 +303,16 @@ impl Stream {
     }
 
     fn push_object(&mut self, out: &mut Vec<u8>, kind: &str, bytes: &[u8], revision: Revision) {
-        let show = Show::new(&self.resource, self.accepted, self.include);
+        let renderer = Renderer::new(&self.resource, self.accepted, self.include);
         let start = out.len();
         let shown = if let View::Table(version) = self.accepted.view
             && self.accepted.format == Format::Json
         {
             let first = std::mem::take(&mut self.first_row);
-            let shown = table::event(&show, version, first, kind, bytes, revision, out);
+            let shown = table::event(&renderer, version, first, kind, bytes, revision, out);
             shown.map(|()| out.push(b'\n'))
         } else {
-            events::whole(&show, kind, bytes, revision, out)
+            events::whole(&renderer, kind, bytes, revision, out)
         };
         if let Err(status) = shown {
             out.truncate(start);
@@ -392,7 +392,7 @@ impl Watching {
         }
     }
 
-    /// Whether time or the server's end asks for something, told without touching either.
+    /// Whether a timer or the server's end is due, found without polling either.
     fn is_called(&self, context: &Context<'_>) -> bool {
         let known = self.waker.as_ref();
         !known.is_some_and(|it| it.will_wake(context.waker()))
@@ -441,7 +441,7 @@ impl Frames for Watching {
             std::task::ready!(seat.poll_ready(context));
         }
         while !self.stream.ended {
-            // Whoever asks for more has taken what there was.
+            // A poll for more means that the last frame was taken.
             if let Some(batches) = &mut self.stream.batches {
                 batches.sent();
             }

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::runtime::blocking::blocking;
 
 /// From here on a step is taken for heavy: a round number, not one that was measured for each kind.
-pub(crate) const HEAVY: usize = 16 << 10;
+pub(crate) const CPU_SLOT_THRESHOLD: usize = 16 << 10;
 
 thread_local! {
     /// What the request that this thread polls has said of itself.
@@ -36,8 +36,8 @@ struct Class {
 }
 
 /// Whether a step that reads so many bytes should wait for a slot. Not if this request has one.
-pub(crate) fn is_heavy(bytes: usize) -> bool {
-    bytes >= HEAVY && !IN_SLOT.get()
+pub(crate) fn needs_cpu_slot(bytes: usize) -> bool {
+    bytes >= CPU_SLOT_THRESHOLD && !IN_SLOT.get()
 }
 
 /// Comes back in a CPU slot, if this is called below [`Offload`].
@@ -68,7 +68,7 @@ pub(crate) struct CpuSlots(Mutex<Waiting>);
 #[derive(Debug)]
 struct Waiting {
     free: usize,
-    /// Those who wait, by user, first come first served.
+    /// Waiting requests by user, first come first served.
     users: HashMap<u64, VecDeque<oneshot::Sender<CpuSlot>>>,
     /// The users that wait, in the order of their turns.
     turns: VecDeque<u64>,
@@ -306,7 +306,7 @@ mod tests {
         let unseen = wait(&slots, 2);
         let mut last = wait(&slots, 3);
         drop(first);
-        // It was sent, and nobody took it.
+        // The slot was sent, but its receiver is gone.
         drop(unseen);
         drop(last.try_recv().unwrap());
         assert!(slots.take(of(4), false).is_ok());
@@ -321,9 +321,9 @@ mod tests {
         let one = slots.clone();
         let task = tokio::spawn(async move {
             let work = pin!(async move {
-                assert!(is_heavy(HEAVY));
+                assert!(needs_cpu_slot(CPU_SLOT_THRESHOLD));
                 enter("alice", false).await;
-                assert!(!is_heavy(HEAVY));
+                assert!(!needs_cpu_slot(CPU_SLOT_THRESHOLD));
                 started.send(()).unwrap();
                 released.recv().unwrap();
             });
@@ -333,7 +333,7 @@ mod tests {
             .await
             .unwrap();
         // The only worker goes on.
-        let small = tokio::spawn(async { is_heavy(HEAVY - 1) });
+        let small = tokio::spawn(async { needs_cpu_slot(CPU_SLOT_THRESHOLD - 1) });
         assert!(!small.await.unwrap());
         assert_eq!(slots.lock().free, 0);
         release.send(()).unwrap();

@@ -22,7 +22,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use crate::observe::metrics::Tally;
+use crate::observe::metrics::RequestStats;
 use crate::pipeline::gate;
 use crate::server::{Peer, stopped};
 use crate::state::Api;
@@ -43,7 +43,7 @@ const HEAD: u32 = 64 << 10;
 struct Receiver {
     api: Arc<Api>,
     recent: Arc<Recent>,
-    /// None: without TLS, from whoever is on this machine.
+    /// None: without TLS, from this machine only.
     tls: Option<Arc<Accepting>>,
     at_once: Semaphore,
 }
@@ -126,7 +126,7 @@ impl Receiver {
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             ended = connection.as_mut() => return ended.map_err(io::Error::other),
-            // Whoever connects and sends nothing makes room for others.
+            // A connection that sends nothing is closed.
             () = tokio::time::sleep(IDLE) => if !asked.load(Ordering::Relaxed) {
                 return Ok(());
             },
@@ -150,11 +150,11 @@ impl Receiver {
     }
 
     async fn allow(&self, caller: &Caller, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mut tally = Tally::start();
-        let user = gate::authenticate(&self.api, caller, headers, &mut tally).await;
+        let mut stats = RequestStats::start();
+        let user = gate::authenticate(&self.api, caller, headers, &mut stats).await;
         let user = user.map_err(|status| Refusal::unauthenticated(status.message))?;
         let attributes = Attributes::path(&user, "post", "/v1/traces");
-        let allowed = gate::authorize(&self.api, &attributes, &mut tally).await;
+        let allowed = gate::authorize(&self.api, &attributes, &mut stats).await;
         allowed.map_err(|status| Refusal::denied(status.message))
     }
 }

@@ -25,7 +25,7 @@ use crate::write::{AdmissionView, Change, Changed, Options, Write};
 
 pub(super) async fn read(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
     kind: &GroupVersionKind,
 ) -> Result<(Value, usize), Status> {
@@ -35,10 +35,10 @@ pub(super) async fn read(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (object, length) = body::object_as(api, ask, body, &expected).await?;
+    let (object, length) = body::object_as(api, ctx, body, &expected).await?;
     let found = |field| object.str_at(&["metadata", field]);
-    object::check_namespace(found("namespace").unwrap_or_default(), &ask.info.namespace)?;
-    let name = &*ask.info.name;
+    object::check_namespace(found("namespace").unwrap_or_default(), &ctx.info.namespace)?;
+    let name = &*ctx.info.name;
     if !name.is_empty() && found("name").unwrap_or_default() != name {
         return Err(Status::bad_request(format!(
             "name in URL does not match name in {} object",
@@ -48,8 +48,8 @@ pub(super) async fn read(
     Ok((object, length))
 }
 
-pub(super) fn success(ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept(ask, false)?;
+pub(super) fn success(ctx: &RequestContext<'_>) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ctx, false)?;
     let status = json!({
         "kind": "Status",
         "apiVersion": "v1",
@@ -68,24 +68,24 @@ pub(super) fn success(ask: &RequestContext<'_>) -> Result<Response<Body>, Status
 /// `pods/x/binding`, and the older `bindings`, whose name is in the body.
 pub(super) async fn bind(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let options = options::from_query(ask, options::OptionsKind::Create)?;
-    let (binding, length) = read(api, ask, body, &kind).await?;
-    traced::stored(length, store(api, ask, options, kind, binding)).await?;
-    success(ask)
+    let options = options::from_query(ctx, options::OptionsKind::Create)?;
+    let (binding, length) = read(api, ctx, body, &kind).await?;
+    traced::stored(length, store(api, ctx, options, kind, binding)).await?;
+    success(ctx)
 }
 
 async fn store(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     options: Options,
     kind: GroupVersionKind,
     mut binding: Value,
 ) -> Result<(), Status> {
-    let name = match &*ask.info.name {
+    let name = match &*ctx.info.name {
         "" => object::name(&binding).to_owned(),
         name => name.to_owned(),
     };
@@ -94,16 +94,16 @@ async fn store(
         let text = meta::field::aggregate(&errors);
         return Err(Status::failure(500, meta::status::Reason::Unknown, text));
     }
-    let mut write = Write::new(api, ask, options.clone());
+    let mut write = Write::new(api, ctx, options.clone());
     write.kind = kind;
     write.act(Operation::Create, &name, &mut binding).await?;
     let pods = api.catalog().load().get("", "v1", "pods").cloned();
     let pods = pods.ok_or_else(respond::no_resource)?;
-    let ask = RequestContext {
+    let ctx = RequestContext {
         resource: pods,
-        ..ask.again()
+        ..ctx.again()
     };
-    let mut write = Write::new(api, &ask, options);
+    let mut write = Write::new(api, &ctx, options);
     write.view = AdmissionView::Nothing;
     write.is_internal = true;
     let mut bind = Bind {

@@ -28,25 +28,25 @@ const RETRIES: usize = 5;
 
 pub(super) async fn evict(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let (eviction, length) = actions::read(api, ask, body, &kind).await?;
-    let options = options::from_query(ask, options::OptionsKind::Create)?;
-    traced::stored(length, store(api, ask, options, kind, eviction)).await?;
-    actions::success(ask)
+    let (eviction, length) = actions::read(api, ctx, body, &kind).await?;
+    let options = options::from_query(ctx, options::OptionsKind::Create)?;
+    traced::stored(length, store(api, ctx, options, kind, eviction)).await?;
+    actions::success(ctx)
 }
 
 async fn store(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     mut write_options: Options,
     kind: GroupVersionKind,
     mut eviction: Value,
 ) -> Result<(), Status> {
-    let name = &*ask.info.name;
-    let mut write = Write::new(api, ask, write_options.clone());
+    let name = &*ctx.info.name;
+    let mut write = Write::new(api, ctx, write_options.clone());
     write.kind = kind;
     write.act(Operation::Create, name, &mut eviction).await?;
     let given = eviction.get("deleteOptions").cloned().unwrap_or_default();
@@ -58,13 +58,13 @@ async fn store(
     write_options.dry_run |= options.dry_run;
     let mut last = None;
     for _ in 0..RETRIES {
-        match once(api, ask, options.clone(), &write_options).await {
+        match once(api, ctx, options.clone(), &write_options).await {
             Err(Refusal::Changed(status)) => last = Some(status),
             Err(Refusal::Final(status)) => return Err(status),
             Ok(()) => return Ok(()),
         }
     }
-    Err(last.unwrap_or_else(|| ask.not_found()))
+    Err(last.unwrap_or_else(|| ctx.not_found()))
 }
 
 enum Refusal {
@@ -81,16 +81,16 @@ impl From<Status> for Refusal {
 
 async fn once(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     mut options: DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Refusal> {
-    let pod = super::target::target(api, ask)?;
+    let pod = super::target::target(api, ctx)?;
     let pending =
         pod.str_at(&["status", "phase"]) == Some("Pending") && !object::is_being_deleted(&pod);
     let mut spared = None;
     if budget::covers(&pod) {
-        spared = budget::take(api, ask, &pod, write_options.dry_run).await?;
+        spared = budget::take(api, ctx, &pod, write_options.dry_run).await?;
     }
     let asked = options.preconditions.as_ref();
     let asked = asked.is_some_and(|it| it.resource_version.is_some());
@@ -101,7 +101,7 @@ async fn once(
         let wanted = options.preconditions.get_or_insert_default();
         wanted.resource_version = version.map(str::to_owned);
     }
-    let removed = remove(api, ask, &mut options, write_options).await;
+    let removed = remove(api, ctx, &mut options, write_options).await;
     removed.map_err(|status| match spared {
         Some(budget) if exact && status.is_conflict() => Refusal::Final(budget::busy(&budget)),
         None if exact && status.is_conflict() => Refusal::Changed(status),
@@ -111,31 +111,31 @@ async fn once(
 
 async fn remove(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
     if !write_options.dry_run {
-        announce(api, ask, options, write_options).await?;
+        announce(api, ctx, options, write_options).await?;
     }
-    let mut write = Write::new(api, ask, write_options.clone());
+    let mut write = Write::new(api, ctx, write_options.clone());
     write.view = AdmissionView::Nothing;
-    delete::delete(&write, &ask.info.name, options).await?;
+    delete::delete(&write, &ctx.info.name, options).await?;
     Ok(())
 }
 
-/// The condition `DisruptionTarget`, for those who look at the pod before it is gone.
+/// The condition `DisruptionTarget`, visible until the pod is gone.
 async fn announce(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     options: &mut DeleteOptions,
     write_options: &Options,
 ) -> Result<(), Status> {
-    let mut write = Write::new(api, ask, write_options.clone());
+    let mut write = Write::new(api, ctx, write_options.clone());
     write.view = AdmissionView::Nothing;
     write.is_internal = true;
-    let mut change = Announce { ask, options };
-    let written = write.update(&ask.info.name, &mut change).await?;
+    let mut change = Announce { ctx, options };
+    let written = write.update(&ctx.info.name, &mut change).await?;
     let wanted = options.preconditions.as_mut();
     if let Some(version) = wanted.and_then(|it| it.resource_version.as_mut()) {
         // We changed it ourselves.
@@ -145,16 +145,16 @@ async fn announce(
 }
 
 struct Announce<'a> {
-    ask: &'a RequestContext<'a>,
+    ctx: &'a RequestContext<'a>,
     options: &'a DeleteOptions,
 }
 
 impl Change for Announce<'_> {
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
         let Some(live) = live else {
-            return Err(self.ask.not_found());
+            return Err(self.ctx.not_found());
         };
-        delete::check(self.ask, self.options, live)?;
+        delete::check(self.ctx, self.options, live)?;
         let mut pod = live.clone();
         let condition = json!({
             "type": "DisruptionTarget",

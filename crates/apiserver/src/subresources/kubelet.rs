@@ -22,35 +22,35 @@ use crate::write::{Options, Write};
 
 pub(super) async fn answer(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
 ) -> Result<Response<Body>, Status> {
-    connect(api, ask).await?;
-    may_create(api, ask).await?;
-    if ask.info.subresource == "log" {
+    connect(api, ctx).await?;
+    may_create(api, ctx).await?;
+    if ctx.info.subresource == "log" {
         trace::event("About to process Get options");
         trace::event("About to Get from storage");
-        log::check(ask)?;
+        log::check(ctx)?;
     }
-    let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+    let key = ctx.resource.key(&ctx.info.namespace, &ctx.info.name);
     let storage = traced::storage("Get etcd3");
     let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
     traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
-    if entry.is_none() && ask.resource.is("", "services") {
+    if entry.is_none() && ctx.resource.is("", "services") {
         // Upstream asks for the endpoints alone.
-        let text = format!("no endpoints available for service \"{}\"", ask.info.name);
+        let text = format!("no endpoints available for service \"{}\"", ctx.info.name);
         return Err(Status::service_unavailable(text));
     }
-    let entry = entry.ok_or_else(|| ask.not_found())?;
-    let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
-    let name = &ask.info.name;
-    let (kind, sub) = (&*ask.resource.plural, &*ask.info.subresource);
+    let entry = entry.ok_or_else(|| ctx.not_found())?;
+    let object = convert::decode(&ctx.resource, &entry.value, entry.modified)?;
+    let name = &ctx.info.name;
+    let (kind, sub) = (&*ctx.resource.plural, &*ctx.info.subresource);
     match kind {
         "pods" => {
             let node = object.str_at(&["spec", "nodeName"]).unwrap_or_default();
             if sub == "log" {
-                container(ask, &object)?;
+                container(ctx, &object)?;
                 if node.is_empty() {
                     // Nothing can have been written yet.
                     return Ok(log::nothing());
@@ -68,7 +68,7 @@ pub(super) async fn answer(
                 let text = format!("pod {name} does not have a host assigned");
                 return Err(Status::bad_request(text));
             }
-            // A node that nobody registered is upstream's missing pod of that name.
+            // As upstream, a node that does not exist is reported as a pod of that name that is not found.
             let nodes = api.preferred("", "nodes");
             let known = nodes.is_some_and(|it| {
                 let key = it.key("", node);
@@ -94,25 +94,25 @@ pub(super) async fn answer(
     }
 }
 
-/// A WebSocket begins with GET: who may only read must not run anything by it.
-async fn may_create(api: &Arc<Api>, ask: &RequestContext<'_>) -> Result<(), Status> {
-    let runs = ["exec", "attach", "portforward"].contains(&&*ask.info.subresource);
-    if !runs || ask.info.verb == Verb::Create {
+/// A WebSocket begins with GET: the permission to read must not be enough to run commands.
+async fn may_create(api: &Arc<Api>, ctx: &RequestContext<'_>) -> Result<(), Status> {
+    let runs = ["exec", "attach", "portforward"].contains(&&*ctx.info.subresource);
+    if !runs || ctx.info.verb == Verb::Create {
         return Ok(());
     }
-    let decision = api.authorize(ask.attributes_for(Verb::Create)).await;
+    let decision = api.authorize(ctx.attributes_for(Verb::Create)).await;
     if decision.allowed() {
         return Ok(());
     }
-    let resource = ask.resource.group_resource();
-    let name = &ask.info.name;
+    let resource = ctx.resource.group_resource();
+    let name = &ctx.info.name;
     Err(Status::forbidden(&resource, name, &decision.reason))
 }
 
 /// Admission has its say before anything is connected.
-async fn connect(api: &Arc<Api>, ask: &RequestContext<'_>) -> Result<(), Status> {
-    let sub = &*ask.info.subresource;
-    let kind = match (&*ask.resource.plural, sub) {
+async fn connect(api: &Arc<Api>, ctx: &RequestContext<'_>) -> Result<(), Status> {
+    let sub = &*ctx.info.subresource;
+    let kind = match (&*ctx.resource.plural, sub) {
         ("pods", "exec") => "PodExecOptions",
         ("pods", "attach") => "PodAttachOptions",
         ("pods", "portforward") => "PodPortForwardOptions",
@@ -125,22 +125,22 @@ async fn connect(api: &Arc<Api>, ask: &RequestContext<'_>) -> Result<(), Status>
     options.insert("kind", kind);
     options.insert("apiVersion", "v1");
     for flag in ["stdin", "stdout", "stderr", "tty"] {
-        if ask.query.flag(flag) {
+        if ctx.query.flag(flag) {
             options.insert(flag, true);
         }
     }
     for text in ["container", "path"] {
-        if let Some(value) = ask.query.get(text).filter(|it| !it.is_empty()) {
+        if let Some(value) = ctx.query.get(text).filter(|it| !it.is_empty()) {
             options.insert(text, value);
         }
     }
-    let command: Value = ask.query.all("command").collect();
-    if ask.query.get("command").is_some() {
+    let command: Value = ctx.query.all("command").collect();
+    if ctx.query.get("command").is_some() {
         options.insert("command", command);
     }
-    let mut write = Write::new(api, ask, Options::default());
+    let mut write = Write::new(api, ctx, Options::default());
     write.kind = GroupVersionKind::new("", "v1", kind);
-    let name = &*ask.info.name;
+    let name = &*ctx.info.name;
     let mut options = options.into();
     write.act(Operation::Connect, name, &mut options).await?;
     Ok(())
@@ -153,7 +153,7 @@ fn unreachable(what: &str) -> Status {
 }
 
 /// The container that a log is asked of must be one of the pod's, and be named if there are several.
-fn container(ask: &RequestContext<'_>, pod: &Value) -> Result<(), Status> {
+fn container(ctx: &RequestContext<'_>, pod: &Value) -> Result<(), Status> {
     let names = |list: &str| -> Vec<String> {
         let all = pod.at(&["spec", list]).and_then(Value::as_array);
         let all = all.into_iter().flatten();
@@ -163,7 +163,7 @@ fn container(ask: &RequestContext<'_>, pod: &Value) -> Result<(), Status> {
     };
     let (plain, init) = (names("containers"), names("initContainers"));
     let name = object::name(pod);
-    match ask.query.get("container").unwrap_or_default() {
+    match ctx.query.get("container").unwrap_or_default() {
         "" if plain.len() == 1 => Ok(()),
         "" => {
             let mut text = format!(

@@ -36,41 +36,41 @@ use owners::Owners;
 
 pub(super) async fn answer(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    match ask.info.verb {
-        Verb::Get => get(api, ask).await,
-        _ => put(api, ask, body).await,
+    match ctx.info.verb {
+        Verb::Get => get(api, ctx).await,
+        _ => put(api, ctx, body).await,
     }
 }
 
-async fn get(api: &Api, ask: &RequestContext<'_>) -> Result<Response<Body>, Status> {
-    let key = ask.resource.key(&ask.info.namespace, &ask.info.name);
+async fn get(api: &Api, ctx: &RequestContext<'_>) -> Result<Response<Body>, Status> {
+    let key = ctx.resource.key(&ctx.info.namespace, &ctx.info.name);
     trace::event("About to Get from storage");
     let storage = traced::storage("Get etcd3");
     let snapshot = api.fresh_snapshot().await?;
     let entry = snapshot.get(key.as_bytes());
     traced::record_get(&storage, &key, false, entry.map(|it| it.value.len()));
     drop(storage);
-    let entry = entry.ok_or_else(|| ask.not_found())?;
-    let object = convert::decode(&ask.resource, &entry.value, entry.modified)?;
-    let replicas = path(ask, Part::Spec);
+    let entry = entry.ok_or_else(|| ctx.not_found())?;
+    let object = convert::decode(&ctx.resource, &entry.value, entry.modified)?;
+    let replicas = path(ctx, Part::Spec);
     let parts: Vec<&str> = replicas.iter().map(String::as_str).collect();
-    if ask.resource.custom.is_some() && object.at(&parts).is_none() {
+    if ctx.resource.custom.is_some() && object.at(&parts).is_none() {
         return Err(Status::internal(format!(
             "the spec replicas field {:?} does not exist",
             format!(".{}", replicas.join("."))
         )));
     }
-    shown(ask, &of(ask, &object))
+    shown(ctx, &of(ctx, &object))
 }
 
-fn shown(ask: &RequestContext<'_>, scale: &Value) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept(ask, true)?;
+fn shown(ctx: &RequestContext<'_>, scale: &Value) -> Result<Response<Body>, Status> {
+    let accepted = respond::accept(ctx, true)?;
     let body = serialize::serialize(|| match accepted.view {
         View::Table(version) => {
-            let include = Include::of(ask.query, accepted)?;
+            let include = Include::of(ctx.query, accepted)?;
             render::encode(&table(include, version, scale), accepted)
         }
         _ => render::encode(scale, accepted),
@@ -109,12 +109,12 @@ fn table(include: Include, version: &'static str, scale: &Value) -> Value {
 
 async fn put(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let patches = ask.info.verb == Verb::Patch;
+    let patches = ctx.info.verb == Verb::Patch;
     let options = options::from_query(
-        ask,
+        ctx,
         if patches {
             options::OptionsKind::Patch
         } else {
@@ -124,33 +124,36 @@ async fn put(
     let kind = GroupVersionKind::new("autoscaling", "v1", "Scale");
     let schema = schema::builtin().kind("autoscaling", "v1", "Scale");
     let (how, length) = if patches {
-        let bytes = crate::write::body::read(api, ask, body).await?;
+        let bytes = crate::write::body::read(api, ctx, body).await?;
         trace::event("Recorded the audit event");
-        (How::Patch(patch::Document::read(ask, &bytes)?), bytes.len())
+        (
+            ScaleChange::Patch(patch::Document::read(ctx, &bytes)?),
+            bytes.len(),
+        )
     } else {
         let expected = Expected {
             kind: &kind,
             schema: schema.as_ref(),
             custom: None,
         };
-        let (scale, length) = body::object_as(api, ask, body, &expected).await?;
-        verbs::check_named(ask, &scale)?;
-        (How::Replace(scale), length)
+        let (scale, length) = body::object_as(api, ctx, body, &expected).await?;
+        verbs::check_named(ctx, &scale)?;
+        (ScaleChange::Replace(scale), length)
     };
     let manager = options.field_manager.clone();
-    let mut write = Write::new(api, ask, options);
+    let mut write = Write::new(api, ctx, options);
     write.kind = kind.clone();
-    let face = ScaleOf(ask);
+    let face = ScaleOf(ctx);
     write.view = AdmissionView::Subresource(&face);
     let mut change = SetScale {
-        ask,
+        ctx,
         kind: &kind,
         schema: schema.as_ref(),
-        owners: Owners::new(api, ask, &kind, schema.as_ref(), &manager),
+        owners: Owners::new(api, ctx, &kind, schema.as_ref(), &manager),
         how,
-        validation: Validation::of(ask),
+        validation: Validation::of(ctx),
     };
-    let update = write.update(&ask.info.name, &mut change);
+    let update = write.update(&ctx.info.name, &mut change);
     let written = if patches {
         let written = update.await?;
         trace::event("Object stored in database");
@@ -158,8 +161,8 @@ async fn put(
     } else {
         traced::stored(length, update).await?
     };
-    let object = convert::decode(&ask.resource, &written.entry.value, written.entry.modified)?;
-    shown(ask, &of(ask, &object))
+    let object = convert::decode(&ctx.resource, &written.entry.value, written.entry.modified)?;
+    shown(ctx, &of(ctx, &object))
 }
 
 /// What admission sees: the Scale, not what it scales.
@@ -178,29 +181,29 @@ impl SubresourceView for ScaleOf<'_> {
     }
 }
 
-enum How {
+enum ScaleChange {
     Replace(Value),
     Patch(patch::Document),
 }
 
 struct SetScale<'a> {
-    ask: &'a RequestContext<'a>,
+    ctx: &'a RequestContext<'a>,
     kind: &'a GroupVersionKind,
     schema: Option<&'a Schema>,
     owners: Owners<'a>,
-    how: How,
+    how: ScaleChange,
     validation: Validation,
 }
 
 impl Change for SetScale<'_> {
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status> {
         let Some(live) = live else {
-            return Err(self.ask.not_found());
+            return Err(self.ctx.not_found());
         };
-        if matches!(self.how, How::Patch(_)) {
+        if matches!(self.how, ScaleChange::Patch(_)) {
             trace::handler_event("About to apply patch");
         }
-        let mut before = of(self.ask, live);
+        let mut before = of(self.ctx, live);
         self.owners.show(live, &mut before)?;
         let expected = Expected {
             kind: self.kind,
@@ -208,38 +211,38 @@ impl Change for SetScale<'_> {
             custom: None,
         };
         let mut scale = match &self.how {
-            How::Replace(scale) => scale.clone(),
-            How::Patch(body) if body.kind == patch::kind::Kind::Apply => {
-                let force = self.ask.query.flag("force");
+            ScaleChange::Replace(scale) => scale.clone(),
+            ScaleChange::Patch(body) if body.kind == patch::kind::Kind::Apply => {
+                let force = self.ctx.query.flag("force");
                 self.owners.apply(&before, &body.value, force)?
             }
-            How::Patch(body) => {
+            ScaleChange::Patch(body) => {
                 let patched = body.apply(&before, self.schema, self.validation)?;
                 body.decode(patched, self.validation, &expected)?.object
             }
         };
-        object::check_name(&scale, &self.ask.info.name)?;
-        self.ask.check_uid(&scale, live)?;
+        object::check_name(&scale, &self.ctx.info.name)?;
+        self.ctx.check_uid(&scale, live)?;
         let replicas = scale
             .at(&["spec", "replicas"])
             .and_then(Value::as_i64)
             .unwrap_or(0);
         // Of a custom resource, its own rules say so.
-        if replicas < 0 && self.ask.resource.custom.is_none() {
+        if replicas < 0 && self.ctx.resource.custom.is_none() {
             let error = meta::field::Error::invalid(
                 "spec.replicas",
                 replicas,
                 "must be greater than or equal to 0",
             );
             let kind = GroupKind::new("autoscaling", "Scale");
-            return Err(Status::invalid(&kind, &self.ask.info.name, &[error]));
+            return Err(Status::invalid(&kind, &self.ctx.info.name, &[error]));
         }
-        if !matches!(&self.how, How::Patch(body) if body.kind == patch::kind::Kind::Apply) {
+        if !matches!(&self.how, ScaleChange::Patch(body) if body.kind == patch::kind::Kind::Apply) {
             self.owners.track(&before, &mut scale);
         }
         let mut new = live.clone();
         self.owners.put_back(&scale, &mut new)?;
-        set(&mut new, &path(self.ask, Part::Spec), replicas.into());
+        set(&mut new, &path(self.ctx, Part::Spec), replicas.into());
         let version = scale
             .str_at(&["metadata", "resourceVersion"])
             .unwrap_or_default();
@@ -247,7 +250,7 @@ impl Change for SetScale<'_> {
         if named {
             object::metadata(&mut new)?.insert("resourceVersion", version);
         }
-        let exact = named && matches!(self.how, How::Replace(_));
+        let exact = named && matches!(self.how, ScaleChange::Replace(_));
         Ok(Changed {
             object: new,
             managed: true,
@@ -262,8 +265,8 @@ enum Part {
     Status,
 }
 
-fn path(ask: &RequestContext<'_>, part: Part) -> Vec<String> {
-    let custom = ask
+fn path(ctx: &RequestContext<'_>, part: Part) -> Vec<String> {
+    let custom = ctx
         .resource
         .custom
         .as_ref()
@@ -298,9 +301,9 @@ fn set(object: &mut Value, path: &[String], value: Value) {
 }
 
 /// The Scale of an object.
-fn of(ask: &RequestContext<'_>, object: &Value) -> Value {
+fn of(ctx: &RequestContext<'_>, object: &Value) -> Value {
     let number = |part| {
-        let path = path(ask, part);
+        let path = path(ctx, part);
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         object.at(&path).and_then(Value::as_i64).unwrap_or(0)
     };
@@ -322,7 +325,7 @@ fn of(ask: &RequestContext<'_>, object: &Value) -> Value {
     }
     let mut status = Object::new();
     status.insert("replicas", number(Part::Status));
-    if let Some(selector) = selector(ask, object).filter(|it| !it.is_empty()) {
+    if let Some(selector) = selector(ctx, object).filter(|it| !it.is_empty()) {
         status.insert("selector", selector);
     }
     json!({
@@ -334,14 +337,14 @@ fn of(ask: &RequestContext<'_>, object: &Value) -> Value {
     })
 }
 
-fn selector(ask: &RequestContext<'_>, object: &Value) -> Option<String> {
-    if let Some(custom) = &ask.resource.custom {
+fn selector(ctx: &RequestContext<'_>, object: &Value) -> Option<String> {
+    if let Some(custom) = &ctx.resource.custom {
         let path = custom.scale.as_ref()?.selector.as_ref()?;
         let path: Vec<&str> = path.split('.').filter(|part| !part.is_empty()).collect();
         return object.str_at(&path).map(str::to_owned);
     }
     let selector = object.at(&["spec", "selector"])?;
-    if ask.resource.is("", "replicationcontrollers") {
+    if ctx.resource.is("", "replicationcontrollers") {
         let labels = selector.as_object()?.iter();
         let mut terms: Vec<String> = labels
             .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))

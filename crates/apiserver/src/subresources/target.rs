@@ -8,9 +8,9 @@ use crate::observe::traced;
 use crate::state::Api;
 
 /// From memory.
-pub(super) fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Status> {
-    let resource = &ask.resource;
-    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+pub(super) fn target(api: &Api, ctx: &RequestContext<'_>) -> Result<Value, Status> {
+    let resource = &ctx.resource;
+    let (namespace, name) = (&*ctx.info.namespace, &*ctx.info.name);
     let key = resource.key(namespace, name);
     let storage = traced::storage("Get etcd3");
     let length = api
@@ -20,5 +20,5 @@ pub(super) fn target(api: &Api, ask: &RequestContext<'_>) -> Result<Value, Statu
         .map(|it| it.value.len());
     let found = api.find(&resource.group, &resource.plural, namespace, name);
     traced::record_get(&storage, &key, false, length);
-    found.ok_or_else(|| ask.not_found())
+    found.ok_or_else(|| ctx.not_found())
 }

@@ -27,10 +27,10 @@ use crate::write::options;
 
 pub(super) async fn create(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let accepted = respond::accept(ask, false)?;
+    let accepted = respond::accept(ctx, false)?;
     let kind = GroupVersionKind::new("authentication.k8s.io", "v1", "TokenRequest");
     let schema = schema::builtin().kind(&kind.group, &kind.version, &kind.kind);
     let expected = Expected {
@@ -38,8 +38,8 @@ pub(super) async fn create(
         schema: schema.as_ref(),
         custom: None,
     };
-    let (request, length) = body::object_as(api, ask, body, &expected).await?;
-    let request = traced::stored(length, sign(api, ask, &kind, request)).await?;
+    let (request, length) = body::object_as(api, ctx, body, &expected).await?;
+    let request = traced::stored(length, sign(api, ctx, &kind, request)).await?;
     let body = serialize::serialize(|| render::encode(&request, accepted))?;
     let media = accepted.format.content_type();
     Ok(respond::with_code(StatusCode::CREATED, media, body))
@@ -48,21 +48,21 @@ pub(super) async fn create(
 /// The request with its token.
 async fn sign(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     kind: &GroupVersionKind,
     mut request: Value,
 ) -> Result<Value, Status> {
-    let (namespace, name) = (&*ask.info.namespace, &*ask.info.name);
+    let (namespace, name) = (&*ctx.info.namespace, &*ctx.info.name);
     let mut write = Write::new(
         api,
-        ask,
-        options::from_query(ask, options::OptionsKind::Create)?,
+        ctx,
+        options::from_query(ctx, options::OptionsKind::Create)?,
     );
     write.kind = kind.clone();
     // A kubelet that may not ask learns nothing of what is there.
     write.act(Operation::Create, name, &mut request).await?;
     matches_url(&request, kind, namespace, name)?;
-    let account = super::target::target(api, ask)?;
+    let account = super::target::target(api, ctx)?;
     same_account(&request, kind, &account)?;
     let Some(issuer) = api.issuer() else {
         return Err(Status::internal("this server signs no tokens"));
@@ -93,7 +93,7 @@ async fn sign(
         .all(|it| audiences.contains(it));
     let extend = bound.pod.is_some() && api.settings().extend_token_expiration;
     let expires = expiration(seconds, api.settings().max_token_expiration, extend, own);
-    ask.warnings.add(expires.warning.clone());
+    ctx.warnings.add(expires.warning.clone());
     let id = random::uid();
     let pair = |it: &'_ Option<(String, String)>| it.clone();
     let (pod, secret, node) = (pair(&bound.pod), pair(&bound.secret), pair(&bound.node));
@@ -165,7 +165,7 @@ fn same_account(request: &Value, kind: &GroupVersionKind, account: &Value) -> Re
 
 /// What the token dies with: name and uid.
 #[derive(Default)]
-struct Bound {
+struct BoundObject {
     pod: Option<(String, String)>,
     secret: Option<(String, String)>,
     node: Option<(String, String)>,
@@ -182,9 +182,9 @@ fn bound(
     namespace: &str,
     account: &Value,
     reference: Option<&Value>,
-) -> Result<Bound, Status> {
+) -> Result<BoundObject, Status> {
     let Some(reference) = reference.filter(|it| !it.is_null()) else {
-        return Ok(Bound::default());
+        return Ok(BoundObject::default());
     };
     let text = |field: &str| reference.str_at(&[field]).unwrap_or_default();
     let (kind, name, uid) = (text("kind"), text("name"), text("uid"));
@@ -218,7 +218,7 @@ fn bound(
         return Err(Status::conflict(&GroupResource::new("", kind), name, text));
     }
     let pair = Some((name.to_owned(), found_uid));
-    let mut bound = Bound::default();
+    let mut bound = BoundObject::default();
     match plural {
         "pods" => {
             let of = found

@@ -33,30 +33,30 @@ pub(crate) use state::ConnectionState;
 const SMALL: usize = 16 << 10;
 /// Of a larger response this much is handed over at a time.
 const FRAME: usize = 128 << 10;
-/// A watch event up to this size is not charged: it is shared with all who watch, and no more than one waits.
+/// A watch event up to this size is not charged: it is shared by all watches, and at most one waits.
 const SMALL_EVENT: usize = 4 << 10;
 
 /// A response, and what its delivery must keep to.
 #[derive(Debug)]
 pub struct Answer {
     pub response: Response<Body>,
-    pub(crate) terms: Terms,
+    pub(crate) terms: DeliveryTerms,
 }
 
 impl From<Response<Body>> for Answer {
     fn from(response: Response<Body>) -> Self {
         Self {
             response,
-            terms: Terms::default(),
+            terms: DeliveryTerms::default(),
         }
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct DeliveryTerms {
     /// When it is cut off. Watches and other long-running requests have none.
     pub(crate) deadline: Option<Instant>,
-    /// Who is charged.
+    /// The account that is charged.
     pub(crate) user: Option<Arc<User>>,
     /// Where it is counted.
     pub(crate) series: Option<Arc<Series>>,
@@ -118,7 +118,7 @@ impl Delivery {
         })
     }
 
-    fn small(bytes: Bytes, terms: &Terms, state: &ConnectionState) -> Self {
+    fn small(bytes: Bytes, terms: &DeliveryTerms, state: &ConnectionState) -> Self {
         if bytes.is_empty() {
             return Self::Small(bytes);
         }
@@ -209,9 +209,9 @@ pub(crate) struct Large {
     account: Arc<Account>,
     state: Arc<ConnectionState>,
     in_flight: Arc<InFlight>,
-    /// For what is in memory beside the frame that was handed over, and that nobody else has.
+    /// For memory of this response beside the frame that was handed over.
     held: Option<(usize, Charge)>,
-    terms: Terms,
+    terms: DeliveryTerms,
 }
 
 enum Source {
@@ -221,7 +221,7 @@ enum Source {
 }
 
 impl Large {
-    fn new(source: Source, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn new(source: Source, terms: DeliveryTerms, state: &Arc<ConnectionState>) -> Self {
         state.open(terms.deadline);
         Self {
             source,
@@ -233,7 +233,7 @@ impl Large {
         }
     }
 
-    fn whole(bytes: Bytes, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn whole(bytes: Bytes, terms: DeliveryTerms, state: &Arc<ConnectionState>) -> Self {
         // What others have, too, is a document that is kept anyway.
         let own = if bytes.is_unique() { bytes.len() } else { 0 };
         let mut large = Self::new(Source::Whole(bytes), terms, state);
@@ -241,7 +241,11 @@ impl Large {
         large
     }
 
-    fn chunks(frames: Pin<Box<dyn Frames>>, terms: Terms, state: &Arc<ConnectionState>) -> Self {
+    fn chunks(
+        frames: Pin<Box<dyn Frames>>,
+        terms: DeliveryTerms,
+        state: &Arc<ConnectionState>,
+    ) -> Self {
         let held = frames.upcoming().held;
         let mut large = Self::new(Source::Chunks(frames), terms, state);
         large.hold(held);

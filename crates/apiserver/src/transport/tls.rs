@@ -84,7 +84,7 @@ pub fn server_config(
     } else {
         &[&TLS13, &TLS12]
     };
-    let verifier = Arc::new(TakeAny {
+    let verifier = Arc::new(AnyClientCertificate {
         names: names(authorities),
         algorithms: provider.signature_verification_algorithms,
     });
@@ -123,7 +123,7 @@ fn suite_name(suite: &SupportedCipherSuite) -> String {
     name.replace("TLS13_", "TLS_")
 }
 
-/// The certificate that the server shows; it may be replaced while the server runs. Without one nobody gets in.
+/// The certificate that the server shows; it may be replaced while the server runs. Without one no connection is accepted.
 #[derive(Debug, Default)]
 pub struct Serving(ArcSwapOption<CertifiedKey>);
 
@@ -162,12 +162,12 @@ impl ResolvesServerCert for Serving {
 
 /// Proves that the client holds the key of the certificate it shows, and nothing else.
 #[derive(Debug)]
-struct TakeAny {
+struct AnyClientCertificate {
     names: Vec<DistinguishedName>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl ClientCertVerifier for TakeAny {
+impl ClientCertVerifier for AnyClientCertificate {
     fn client_auth_mandatory(&self) -> bool {
         false
     }

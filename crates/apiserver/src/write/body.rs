@@ -14,21 +14,21 @@ use crate::transport::incoming::RequestBody;
 /// The body of a request that is read whole.
 pub(crate) async fn read(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Bytes, Status> {
-    let mut unseated = Unseated::new(ask);
+    let mut unseated = Unseated::new(ctx);
     let limit = api.settings().max_body_bytes;
     let read = body.read_with(limit, |received| unseated.waits(received));
     let read = read.await;
     let length = read.as_ref().map_or(0, Bytes::len);
-    let seated = unseated.received(length, || api.metrics().requests.dropped_late(ask));
+    let seated = unseated.received(length, || api.metrics().requests.dropped_late(ctx));
     let seated = seated.await;
     let read = read.and_then(|bytes| seated.map(|()| bytes));
     match &read {
         Ok(bytes) => {
             trace::event_with("limitedReadBody succeeded", "len", bytes.len());
-            api.metrics().objects.body_read(ask, bytes.len());
+            api.metrics().objects.body_read(ctx, bytes.len());
         }
         Err(_) => trace::event("limitedReadBody failed"),
     }
@@ -38,30 +38,30 @@ pub(crate) async fn read(
 /// The object in a request's body, of the resource's kind, and how long the body was.
 pub(crate) async fn object(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<(Value, usize), Status> {
     let expected = Expected {
-        kind: &ask.resource.gvk(),
-        schema: ask.resource.schema.as_ref(),
-        custom: ask.resource.custom.as_deref(),
+        kind: &ctx.resource.gvk(),
+        schema: ctx.resource.schema.as_ref(),
+        custom: ctx.resource.custom.as_deref(),
     };
-    object_as(api, ask, body, &expected).await
+    object_as(api, ctx, body, &expected).await
 }
 
 /// The same of another kind: what is done to an object has one of its own.
 pub(crate) async fn object_as(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
     expected: &Expected<'_>,
 ) -> Result<(Value, usize), Status> {
-    let format = decode::format(ask)?;
-    let validation = Validation::of(ask);
-    let body = read(api, ask, body).await?;
+    let format = decode::format(ctx)?;
+    let validation = Validation::of(ctx);
+    let body = read(api, ctx, body).await?;
     trace::event("About to convert to expected version");
     let decoded = decode::object(&body, format, validation, expected)?;
-    ask.warnings.add(decoded.warnings);
+    ctx.warnings.add(decoded.warnings);
     trace::event("Conversion done");
     Ok((decoded.object, body.len()))
 }

@@ -16,7 +16,7 @@ use telemetry::trace::{self, Span};
 use crate::catalog::convert;
 use crate::catalog::object;
 use crate::handler::context::RequestContext;
-use crate::handler::render::Show;
+use crate::handler::render::Renderer;
 use crate::handler::respond;
 use crate::handler::serialize;
 use crate::handler::table::Include;
@@ -31,6 +31,7 @@ use crate::state::failure;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
+use crate::write::feature_rules;
 use crate::write::strategy;
 use crate::write::{AdmissionView, Write, commit, transact};
 
@@ -41,27 +42,27 @@ const TOGETHER: usize = 64;
 
 pub(crate) async fn one(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = options::read(api, ask, body).await?;
-    let accepted = respond::accept(ask, true)?;
-    let write = Write::new(api, ask, options::for_write(&options));
+    let options = options::read(api, ctx, body).await?;
+    let accepted = respond::accept(ctx, true)?;
+    let write = Write::new(api, ctx, options::for_write(&options));
     trace::event("About to delete object from database");
-    let deleted = delete(&write, &ask.info.name, &options).await?;
+    let deleted = delete(&write, &ctx.info.name, &options).await?;
     trace::event("Object deleted from database");
-    let show = Show::new(&ask.resource, accepted, Include::of(ask.query, accepted)?);
-    let whole = !deleted.gone || strategy::returns_deleted(&ask.resource);
+    let renderer = Renderer::new(&ctx.resource, accepted, Include::of(ctx.query, accepted)?);
+    let whole = !deleted.gone || strategy::returns_deleted(&ctx.resource);
     let body = serialize::serialize(|| {
         if whole {
-            return show.one(&deleted.entry);
+            return renderer.one(&deleted.entry);
         }
-        let object = convert::decode(&ask.resource, &deleted.entry.value, 0)?;
-        show.encode(&object::deleted(&ask.resource, &object))
+        let object = convert::decode(&ctx.resource, &deleted.entry.value, 0)?;
+        renderer.encode(&object::deleted(&ctx.resource, &object))
     })?;
     let policy = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
-    if !policy && let Some(warning) = ask.resource.strategy.deletion.warning {
-        ask.warnings.add([warning.to_owned()]);
+    if !policy && let Some(warning) = ctx.resource.strategy.deletion.warning {
+        ctx.warnings.add([warning.to_owned()]);
     }
     // Only to whom asks in this old way, as upstream.
     let code = if !deleted.gone && options.orphan_dependents == Some(false) {
@@ -75,20 +76,20 @@ pub(crate) async fn one(
 
 pub(crate) async fn collection(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = options::read(api, ask, body).await?;
-    let list = ask.list_options()?;
-    let filter = Filter::new(ask, &list)?;
-    let accepted = respond::accept(ask, false)?;
-    let write = Write::new(api, ask, options::for_write(&options));
-    let range = ask.resource.range(&ask.info.namespace);
+    let options = options::read(api, ctx, body).await?;
+    let list = ctx.list_options()?;
+    let filter = Filter::new(ctx, &list)?;
+    let accepted = respond::accept(ctx, false)?;
+    let write = Write::new(api, ctx, options::for_write(&options));
+    let range = ctx.resource.range(&ctx.info.namespace);
     let after = match &*list.continue_token {
         "" => Vec::new(),
         token => Continue::parse(token, &range)?.after,
     };
-    let storage = traced::listing(&ask.resource);
+    let storage = traced::listing(&ctx.resource);
     let snapshot = api.fresh_snapshot().await?;
     traced::fresh(true);
     trace::event("GetLatestSnapshotOrBuildLocked success");
@@ -98,7 +99,7 @@ pub(crate) async fn collection(
     };
     let taken = snapshot.range(range.as_bytes());
     let taken = taken.filter(|entry| entry.key[..] > after[..]);
-    let mut taken = taken.filter(|entry| filter.takes(&ask.resource, entry));
+    let mut taken = taken.filter(|entry| filter.takes(&ctx.resource, entry));
     let page: Vec<Arc<Entry>> = taken.by_ref().take(limit).cloned().collect();
     let mut metadata = Object::new();
     metadata.insert("resourceVersion", snapshot.revision().to_string());
@@ -110,7 +111,7 @@ pub(crate) async fn collection(
             metadata.insert("remainingItemCount", remaining.saturating_add(1));
         }
     }
-    if ask.resource.custom.is_some() && !metadata.contains_key("continue") {
+    if ctx.resource.custom.is_some() && !metadata.contains_key("continue") {
         metadata.insert("continue", "");
     }
     drop(taken);
@@ -122,9 +123,9 @@ pub(crate) async fn collection(
     for some in page.chunks(TOGETHER) {
         let work = some.iter().map(|entry| {
             trace::apart(async {
-                let found = convert::decode(&ask.resource, &entry.value, entry.modified)?;
+                let found = convert::decode(&ctx.resource, &entry.value, entry.modified)?;
                 match delete(&write, object::name(&found), &options).await {
-                    Ok(_) => Ok(Some(bare(ask, found))),
+                    Ok(_) => Ok(Some(bare(ctx, found))),
                     Err(status) if status.is_not_found() => Ok(None),
                     Err(status) => Err(status),
                 }
@@ -135,8 +136,8 @@ pub(crate) async fn collection(
         }
     }
     let list = json!({
-        "kind": (ask.resource.list_kind.clone()),
-        "apiVersion": (ask.resource.api_version()),
+        "kind": (ctx.resource.list_kind.clone()),
+        "apiVersion": (ctx.resource.api_version()),
         "metadata": metadata,
         "items": items,
     });
@@ -145,8 +146,8 @@ pub(crate) async fn collection(
 }
 
 /// As an item of a list.
-fn bare(ask: &RequestContext<'_>, mut object: Value) -> Value {
-    if ask.resource.custom.is_none()
+fn bare(ctx: &RequestContext<'_>, mut object: Value) -> Value {
+    if ctx.resource.custom.is_none()
         && let Some(fields) = object.as_object_mut()
     {
         fields.remove("kind");
@@ -168,10 +169,11 @@ pub(crate) async fn delete(
     name: &str,
     options: &DeleteOptions,
 ) -> Result<Deleted, Status> {
-    let resource = &write.ask.resource;
-    let key = resource.key(&write.ask.info.namespace, name);
+    let resource = &write.ctx.resource;
+    let key = resource.key(&write.ctx.info.namespace, name);
+    feature_rules::check_delete(write.ctx, name)?;
     let mut options = options.clone();
-    // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
+    // Each conflict means that another write succeeded: this ends, at the latest with the deadline of the request.
     loop {
         let storage = traced::storage("Get etcd3");
         let snapshot = write.api.fresh_snapshot().await?;
@@ -184,12 +186,12 @@ pub(crate) async fn delete(
             return Err(Status::not_found(&resource.group_resource(), name));
         };
         let live = convert::decode(resource, &entry.value, entry.modified)?;
-        check(write.ask, &options, &live)?;
+        check(write.ctx, &options, &live)?;
         let mut admitting = Admitting::default();
         if !matches!(write.view, AdmissionView::Nothing) {
             let gvr = resource.gvr();
             // One of many is not named, as upstream.
-            let named = &write.ask.info.name;
+            let named = &write.ctx.info.name;
             let request = write.request(Operation::Delete, &gvr, named, Some(&live));
             write.admit(&request, &mut admitting).await?;
             write.validate(&request, &mut admitting).await?;
@@ -274,13 +276,13 @@ enum Step {
     /// It is on its way already.
     Keep,
     Mark(Value),
-    /// Whoever watches a kind that dies gracefully sees that its time has come before it is gone.
+    /// A watch of a kind with graceful deletion sees the deletion timestamp before the object is gone.
     MarkThenRemove(Value),
 }
 
 /// What the deletion does to the object now.
 fn step(write: &Write<'_>, options: &DeleteOptions, mut live: Value) -> Result<Step, Status> {
-    let resource = &write.ask.resource;
+    let resource = &write.ctx.resource;
     let was_deleting = object::is_being_deleted(&live);
     let grace = strategy::grace_period(resource, options, &live);
     let finalizers = finalizers(write, options, &live);
@@ -368,7 +370,7 @@ fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<V
         (Some(_), _) | (None, Some(false)) => (false, false),
         // Nothing asked: what the object has, else what its kind does.
         (None, None) if has(ORPHAN) || has(FOREGROUND) => (has(ORPHAN), has(FOREGROUND)),
-        (None, None) => (strategy::orphans_by_default(&write.ask.resource), false),
+        (None, None) => (strategy::orphans_by_default(&write.ctx.resource), false),
     };
     let mut all: Vec<Value> = object::finalizers(live)
         .iter()
@@ -381,7 +383,7 @@ fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<V
     if foreground {
         all.push(FOREGROUND.into());
     }
-    all.extend(strategy::finalizer_on_delete(&write.ask.resource, live));
+    all.extend(strategy::finalizer_on_delete(&write.ctx.resource, live));
     let old = object::finalizers(live);
     let same = old.len() == all.len() && old.iter().all(|it| all.contains(it));
     if same { old.to_vec() } else { all }
@@ -389,12 +391,12 @@ fn finalizers(write: &Write<'_>, options: &DeleteOptions, live: &Value) -> Vec<V
 
 /// Whether the object is the one that the client means.
 pub(crate) fn check(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     options: &DeleteOptions,
     live: &Value,
 ) -> Result<(), Status> {
     // Named by kind, not by resource, as upstream has it.
-    let kind = meta::gvk::GroupResource::new(&*ask.resource.group, &*ask.resource.kind);
+    let kind = meta::gvk::GroupResource::new(&*ctx.resource.group, &*ctx.resource.kind);
     let name = object::name(live);
     let conflict = |text: String| Err(Status::conflict(&kind, name, text));
     let Some(preconditions) = &options.preconditions else {

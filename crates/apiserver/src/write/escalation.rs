@@ -14,15 +14,15 @@ use crate::state::Api;
 
 pub(crate) async fn check(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     if let Some(live) = live
         && resource.strategy.action == Action::SharesStatus
     {
-        let errors = claims::check(api, ask, object, live).await;
+        let errors = claims::check(api, ctx, object, live).await;
         if !errors.is_empty() {
             let name = object::name(object);
             return Err(Status::invalid(&resource.group_kind(), name, &errors));
@@ -30,14 +30,14 @@ pub(crate) async fn check(
     }
     let action = resource.strategy.action;
     let grants = matches!(action, Action::GrantsRules | Action::BindsRole);
-    if !grants || rbac::escalation_allowed(ask.user) {
+    if !grants || rbac::escalation_allowed(ctx.user) {
         return Ok(());
     }
     if live.is_some_and(|live| only_ownership_differs(object, live)) {
         return Ok(());
     }
-    let user = ask.user;
-    let namespace = &*ask.info.namespace;
+    let user = ctx.user;
+    let namespace = &*ctx.info.namespace;
     let name = object::name(object);
     let refusal = match action {
         Action::GrantsRules => {
@@ -57,7 +57,7 @@ pub(crate) async fn check(
             }
             match api.rbac().rules_of(&role, namespace) {
                 Ok(rules) => rbac::refuse_escalation(api.rbac(), user, namespace, &rules),
-                // Who may not bind whatever it is must name a role that is there. Upstream says it of the binding.
+                // Without the permission to bind any role, the role must exist. Upstream reports the binding as not found.
                 Err(_) => return Err(Status::not_found(&resource.group_resource(), &role.name)),
             }
         }

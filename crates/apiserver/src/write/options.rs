@@ -18,11 +18,11 @@ pub(crate) enum OptionsKind {
 }
 
 /// What the query of a write says, checked.
-pub(crate) fn from_query(ask: &RequestContext<'_>, kind: OptionsKind) -> Result<Options, Status> {
-    let query = Query(ask.query.pairs());
+pub(crate) fn from_query(ctx: &RequestContext<'_>, kind: OptionsKind) -> Result<Options, Status> {
+    let query = Query(ctx.query.pairs());
     let (dry_run, manager) = match kind {
         OptionsKind::Patch => {
-            let apply = Kind::of(ask)? == Kind::Apply;
+            let apply = Kind::of(ctx)? == Kind::Apply;
             let options = PatchOptions::from_query(&query, apply)?;
             (options.dry_run, options.field_manager)
         }
@@ -49,22 +49,22 @@ pub(crate) fn from_query(ask: &RequestContext<'_>, kind: OptionsKind) -> Result<
     if !manager.is_empty() {
         value.insert("fieldManager", &manager);
     }
-    if let Some(validation) = ask.query.get("fieldValidation").filter(|it| !it.is_empty()) {
+    if let Some(validation) = ctx.query.get("fieldValidation").filter(|it| !it.is_empty()) {
         value.insert("fieldValidation", validation);
     }
     Ok(Options {
         dry_run,
-        field_manager: manager_of(ask, &manager),
+        field_manager: manager_of(ctx, &manager),
         value: value.into(),
     })
 }
 
 /// Without a name, a manager goes by the first word of its user agent.
-fn manager_of(ask: &RequestContext<'_>, named: &str) -> String {
+fn manager_of(ctx: &RequestContext<'_>, named: &str) -> String {
     if !named.is_empty() {
         return named.to_owned();
     }
-    let agent = respond::text(ask.headers, &http::header::USER_AGENT).unwrap_or_default();
+    let agent = respond::text(ctx.headers, &http::header::USER_AGENT).unwrap_or_default();
     let first = agent.split('/').next().unwrap_or_default();
     let printable = first.chars().filter(|it| !it.is_control());
     let name: String = printable.take(128).collect();

@@ -27,28 +27,28 @@ use kind::Kind;
 
 pub(crate) async fn patch(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<Response<Body>, Status> {
-    let options = options::from_query(ask, options::OptionsKind::Patch)?;
-    let validation = Validation::of(ask);
-    let bytes = crate::write::body::read(api, ask, body).await?;
+    let options = options::from_query(ctx, options::OptionsKind::Patch)?;
+    let validation = Validation::of(ctx);
+    let bytes = crate::write::body::read(api, ctx, body).await?;
     trace::event("Recorded the audit event");
-    let write = Write::new(api, ask, options);
+    let write = Write::new(api, ctx, options);
     let mut change = Patch {
-        ask,
+        ctx,
         write: &write,
-        body: Document::read(ask, &bytes)?,
+        body: Document::read(ctx, &bytes)?,
         validation,
-        force: ask.query.flag("force"),
+        force: ctx.query.flag("force"),
     };
-    let written = write.update(&ask.info.name, &mut change).await?;
+    let written = write.update(&ctx.info.name, &mut change).await?;
     trace::event("Object stored in database");
-    verbs::show(ask, &written)
+    verbs::written_response(ctx, &written)
 }
 
 struct Patch<'a> {
-    ask: &'a RequestContext<'a>,
+    ctx: &'a RequestContext<'a>,
     write: &'a Write<'a>,
     body: Document,
     validation: Validation,
@@ -60,13 +60,13 @@ impl Patch<'_> {
     fn check_new(&self, object: &Value) -> Result<(), Status> {
         let uid = meta::object::uid(object);
         if uid.is_empty() {
-            return verbs::check_named(self.ask, object);
+            return verbs::check_named(self.ctx, object);
         }
         let text = format!(
             "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         );
-        let resource = self.ask.resource.group_resource();
-        Err(Status::conflict(&resource, &self.ask.info.name, text))
+        let resource = self.ctx.resource.group_resource();
+        Err(Status::conflict(&resource, &self.ctx.info.name, text))
     }
 }
 
@@ -78,13 +78,13 @@ impl Change for Patch<'_> {
         let version = self.body.value.str_at(&["metadata", "resourceVersion"]);
         let exact = version.is_some_and(|it| !matches!(it, "" | "0"));
         let expected = Expected {
-            kind: &self.ask.resource.gvk(),
-            schema: self.ask.resource.schema.as_ref(),
-            custom: self.ask.resource.custom.as_deref(),
+            kind: &self.ctx.resource.gvk(),
+            schema: self.ctx.resource.schema.as_ref(),
+            custom: self.ctx.resource.custom.as_deref(),
         };
         if self.body.kind == Kind::Apply {
-            if live.is_none() && !self.ask.info.subresource.is_empty() {
-                return Err(self.ask.not_found());
+            if live.is_none() && !self.ctx.info.subresource.is_empty() {
+                return Err(self.ctx.not_found());
             }
             // What the schema does not know, the merge refuses by itself.
             let strict = self.body.duplicates.clone();
@@ -94,13 +94,13 @@ impl Change for Patch<'_> {
                 )));
             }
             let warnings = decode::strict(strict, self.validation, &expected)?;
-            self.ask.warnings.add(warnings);
-            // Before the merge: nobody comes to own a field that is dropped.
+            self.ctx.warnings.add(warnings);
+            // Before the merge: no manager owns a field that is dropped.
             let mut applied = self.body.value.clone();
-            disabled::drop_sent(self.ask, &mut applied, live)?;
+            disabled::drop_sent(self.ctx, &mut applied, live)?;
             let manager = self.write.field_manager();
             let mut object = managed::apply(manager, live, &applied, self.force)?;
-            object::check_name(&object, &self.ask.info.name)?;
+            object::check_name(&object, &self.ctx.info.name)?;
             if live.is_none() {
                 self.check_new(&object)?;
                 object::forget_version(&mut object);
@@ -112,13 +112,13 @@ impl Change for Patch<'_> {
             });
         }
         let Some(live) = live else {
-            return Err(self.ask.not_found());
+            return Err(self.ctx.not_found());
         };
-        let schema = self.ask.resource.schema.as_ref();
+        let schema = self.ctx.resource.schema.as_ref();
         let patched = self.body.apply(live, schema, self.validation)?;
         let decoded = self.body.decode(patched, self.validation, &expected)?;
-        self.ask.warnings.add(decoded.warnings);
-        verbs::check_named(self.ask, &decoded.object)?;
+        self.ctx.warnings.add(decoded.warnings);
+        verbs::check_named(self.ctx, &decoded.object)?;
         Ok(Changed {
             object: decoded.object,
             managed: false,

@@ -20,7 +20,7 @@ use crate::catalog::{Resource, ServedCatalog};
 use crate::handler::context::RequestContext;
 use crate::observe::metrics::Cel;
 use crate::runtime::clock;
-use crate::runtime::cpu_slots::HEAVY;
+use crate::runtime::cpu_slots::CPU_SLOT_THRESHOLD;
 use crate::runtime::random;
 use crate::write::definition;
 use crate::write::disabled;
@@ -51,22 +51,22 @@ fn has_status(resource: &Resource) -> bool {
 
 /// What is set and taken away before a new object is looked at; with warnings for its author.
 pub(crate) fn prepare_create(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     catalog: &ServedCatalog,
     object: &mut Value,
 ) -> Vec<String> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
     if resource.custom.is_some() {
         prepare::create_custom(object, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(ask);
-    let context = context(ask, &extra, &now, &uid);
+    let extra = extra(ctx);
+    let context = context(ctx, &extra, &now, &uid);
     // Said even if the object is then refused.
     let early = prepare::warnings::before_create(group, kind, object);
-    ask.warnings.add(early);
+    ctx.warnings.add(early);
     prepare::create(group, &resource.version, kind, object, &context);
     if resource.strategy.action == Action::DefinesKind {
         definition::accept(&catalog.load(), object);
@@ -86,21 +86,21 @@ fn unpaired(group: &str, kind: &str, object: &Value) -> Option<String> {
 }
 
 pub(crate) fn prepare_update(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     catalog: &ServedCatalog,
     object: &mut Value,
     live: &Value,
 ) -> Vec<String> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, kind) = (&*resource.group, &*resource.kind);
-    let subresource = subresource(ask);
+    let subresource = subresource(ctx);
     if resource.custom.is_some() {
         prepare::update_custom(subresource, object, live, has_status(resource));
         return Vec::new();
     }
     let (now, uid) = (clock::now(), random::uid());
-    let extra = extra(ask);
-    let context = context(ask, &extra, &now, &uid);
+    let extra = extra(ctx);
+    let context = context(ctx, &extra, &now, &uid);
     let version = &resource.version;
     prepare::update(group, version, kind, subresource, object, live, &context);
     if resource.strategy.action == Action::DefinesKind && subresource.is_empty() {
@@ -116,27 +116,27 @@ pub(crate) fn prepare_update(
 }
 
 /// A scale is written through its object, of which it is no part; so is a pod's binding.
-fn subresource<'a>(ask: &'a RequestContext<'_>) -> &'a str {
-    match &*ask.info.subresource {
+fn subresource<'a>(ctx: &'a RequestContext<'_>) -> &'a str {
+    match &*ctx.info.subresource {
         "scale" => "",
         other => other,
     }
 }
 
-fn extra(ask: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
-    let extra = ask.user.extra.iter();
+fn extra(ctx: &RequestContext<'_>) -> Vec<(String, Vec<String>)> {
+    let extra = ctx.user.extra.iter();
     extra
         .map(|(key, values)| (key.clone(), values.clone()))
         .collect()
 }
 
 fn context<'a>(
-    ask: &'a RequestContext<'_>,
+    ctx: &'a RequestContext<'_>,
     extra: &'a [(String, Vec<String>)],
     now: &'a str,
     uid: &'a str,
 ) -> prepare::Context<'a> {
-    let user = ask.user;
+    let user = ctx.user;
     prepare::Context {
         user: Some(prepare::User {
             name: &user.name,
@@ -152,12 +152,12 @@ fn context<'a>(
 /// What the rules in CEL of a custom resource say, whatever else is wrong. Many objects take almost nothing; for those
 /// that take more, and to compile rules, the request leaves the worker thread.
 pub(crate) async fn rules(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     metrics: &Cel,
     object: &Value,
     live: Option<&Value>,
 ) -> Result<Option<Outcome>, Status> {
-    let custom = ask.resource.custom.as_ref();
+    let custom = ctx.resource.custom.as_ref();
     let place = custom.and_then(|it| it.schema.as_ref()).map(Schema::place);
     let rules = place.and_then(|it| Some((it, rules_of(it)?)));
     let Some((place, rules)) = rules else {
@@ -176,7 +176,7 @@ pub(crate) async fn rules(
             return Ok(observed(outcome));
         }
     }
-    ask.heavy(HEAVY).await?;
+    ctx.acquire_cpu_slot(CPU_SLOT_THRESHOLD).await?;
     if !rules.is_compiled() {
         for took in rules.compile() {
             metrics.compilation.observe(*took);
@@ -191,11 +191,11 @@ pub(crate) async fn rules(
 }
 
 pub(crate) fn validate_create(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let mut errors = if let Some(custom) = &resource.custom {
         structural::validate(resource, custom, object, None)
     } else {
@@ -210,21 +210,21 @@ pub(crate) fn validate_create(
     if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(signing_request(object));
     }
-    definitions(ask, object, None, &mut errors);
+    definitions(ctx, object, None, &mut errors);
     refuse(resource, object, &errors)?;
     let custom = resource.custom.as_ref();
     Ok(custom.map_or(Vec::new(), |_| structural::finalizer_warnings(object, None)))
 }
 
 pub(crate) fn validate_update(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: &Value,
     rules: Option<Outcome>,
 ) -> Result<Vec<String>, Status> {
-    let resource = &ask.resource;
+    let resource = &ctx.resource;
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-    let mut errors = match (&resource.custom, subresource(ask)) {
+    let mut errors = match (&resource.custom, subresource(ctx)) {
         (Some(custom), "status") => structural::validate_status(custom, object, live),
         (Some(custom), _) => structural::validate(resource, custom, object, Some(live)),
         (None, "") => validate::update_with(group, version, kind, object, live, options(resource)),
@@ -233,14 +233,14 @@ pub(crate) fn validate_update(
     };
     if let Some(rules) = rules {
         // A refusal has them as well.
-        ask.warnings.add(rules.add_to(&mut errors));
+        ctx.warnings.add(rules.add_to(&mut errors));
     }
     errors.retain(|it| !disabled::is_missed(resource, it));
     errors.extend(disabled::validate(resource, object, Some(live)));
     if resource.strategy.action == Action::HoldsCertificate {
         errors.extend(certificate(object, live));
     }
-    definitions(ask, object, Some(live), &mut errors);
+    definitions(ctx, object, Some(live), &mut errors);
     if resource.strategy.action == Action::DefinesKind {
         errors.extend(definition::validate_bundle(object, live));
     }
@@ -259,7 +259,7 @@ fn options(resource: &Resource) -> validate::Options {
     }
 }
 
-/// What is asked for must be a request at all. Text that is missing is told elsewhere.
+/// `spec.request` must be a certificate request. That it is missing is reported by validation.
 fn signing_request(object: &Value) -> Option<meta::field::Error> {
     let encoded = object.str_at(&["spec", "request"])?;
     let decoded = BASE64_STANDARD.decode(encoded).ok()?;
@@ -285,13 +285,13 @@ fn certificate(object: &Value, live: &Value) -> Option<meta::field::Error> {
 }
 
 fn definitions(
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: Option<&Value>,
     errors: &mut Vec<meta::field::Error>,
 ) {
-    let resource = &ask.resource;
-    if resource.strategy.action == Action::DefinesKind && subresource(ask).is_empty() {
+    let resource = &ctx.resource;
+    if resource.strategy.action == Action::DefinesKind && subresource(ctx).is_empty() {
         errors.extend(schema::structural::check_definition(object, live));
     }
 }
@@ -371,7 +371,7 @@ pub(crate) fn allows_create_on_update(resource: &Resource) -> bool {
     resource.strategy.allow_create_on_update
 }
 
-/// What nobody owns through this way of writing.
+/// The fields that no manager owns through this subresource.
 pub(crate) fn reset_fields(resource: &Resource, subresource: &str) -> Option<Filter> {
     let set = |paths: &[&[&'static str]]| {
         let paths = paths.iter().map(|path| path.iter().copied().collect());

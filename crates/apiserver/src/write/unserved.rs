@@ -49,7 +49,7 @@ pub(crate) async fn delete_all(
             by_prefix: false,
             rest: Vec::new(),
         };
-        let ask = RequestContext {
+        let ctx = RequestContext {
             user,
             info: &info,
             resource: resource.clone(),
@@ -61,7 +61,7 @@ pub(crate) async fn delete_all(
             seat: &SeatSlot::empty(),
             limiter: api.limiter(),
         };
-        let mut write = Write::new(api, &ask, Options::default());
+        let mut write = Write::new(api, &ctx, Options::default());
         write.view = AdmissionView::Nothing;
         match delete::delete(&write, name(&object), &DeleteOptions::default()).await {
             Ok(deleted) => left += usize::from(!deleted.gone),

@@ -22,7 +22,7 @@ use crate::write::escalation;
 use crate::write::managed;
 use crate::write::strategy;
 
-/// How often a change is tried again that somebody calls a conflict, when the client named no version.
+/// How often an update is tried again after a conflict, when the client named no resource version.
 const RETRIES: usize = 5;
 
 impl Write<'_> {
@@ -62,7 +62,7 @@ impl Write<'_> {
                 return self.make(changed.object, changed.managed, true).await;
             };
             drop(snapshot);
-            self.ask.heavy(entry.value.len()).await?;
+            self.ctx.acquire_cpu_slot(entry.value.len()).await?;
             let mut live = convert::decode(resource, &entry.value, entry.modified)?;
             strategy::complete(resource, &mut live);
             self.restored(if attempt == 1 {
@@ -81,7 +81,7 @@ impl Write<'_> {
             }
             let (exact, managed) = (changed.exact, changed.managed);
             match self.update_once(name, &key, &entry, &live, changed).await {
-                // Somebody was faster, who will be done at some time.
+                // Another write was faster.
                 Ok(None) if !exact => {}
                 Ok(None) => return Err(self.modified(name)),
                 Ok(Some(written)) => return Ok(written),
@@ -103,6 +103,7 @@ impl Write<'_> {
         changed: Changed,
     ) -> Result<Option<Written>, Status> {
         let resource = self.resource();
+        self.check_gates()?;
         let Changed {
             mut object,
             managed,
@@ -111,15 +112,15 @@ impl Write<'_> {
         object::place(&mut object, resource, self.namespace(), name)?;
         self.check_version(name, &object, entry.modified)?;
         object::carry_over(&mut object, live)?;
-        // Who named no version takes what is there.
+        // Without a resource version the update applies to the live object.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
         if !self.is_internal {
-            disabled::drop_sent(self.ask, &mut object, Some(live))?;
+            disabled::drop_sent(self.ctx, &mut object, Some(live))?;
         }
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, Some(live));
-        let patched = self.ask.info.verb == Verb::Patch;
+        let patched = self.ctx.info.verb == Verb::Patch;
         self.distinct_owners(&mut object, if patched { ADMITTED } else { "" });
         if !managed && !self.is_internal {
             managed::update(self.field_manager(), Some(live), &mut object);
@@ -151,15 +152,15 @@ impl Write<'_> {
         let mut warnings = self.prepare_update(&mut object, live);
         disabled::drop_added(resource, &mut object, Some(live));
         let beside = allocate::assign(self.api, resource, Some(live), &mut object)?;
-        escalation::check(self.api, self.ask, &object, Some(live)).await?;
+        escalation::check(self.api, self.ctx, &object, Some(live)).await?;
         if !self.is_internal {
             let rules =
-                strategy::rules(self.ask, &self.api.metrics().cel, &object, Some(live)).await?;
+                strategy::rules(self.ctx, &self.api.metrics().cel, &object, Some(live)).await?;
             warnings.append(&mut strategy::validate_update(
-                self.ask, &object, live, rules,
+                self.ctx, &object, live, rules,
             )?);
         }
-        self.ask.warnings.add(warnings);
+        self.ctx.warnings.add(warnings);
         if is_seen {
             admitting.object = self.view.take(&mut object);
             self.validate(&request, &mut admitting).await?;
@@ -205,7 +206,7 @@ impl Write<'_> {
         if self.is_internal {
             return Vec::new();
         }
-        strategy::prepare_update(self.ask, self.api.catalog(), object, live)
+        strategy::prepare_update(self.ctx, self.api.catalog(), object, live)
     }
 
     /// An object that names a version must name the one that is there.

@@ -1,5 +1,7 @@
 //! The cost of calls at run time, by function and overload, and the count of it.
 
+use std::cell::Cell;
+
 use super::is_unit_cost;
 use crate::env::Options;
 use crate::error::Error;
@@ -122,15 +124,30 @@ fn kubernetes(function: &str, overload: &str) -> Option<Charge> {
     })
 }
 
-type Argument<'a> = Result<Value<'a>, Error>;
+/// An argument or a result: a value, or none because of an error.
+pub(crate) trait Argument<'a> {
+    fn value(&self) -> Option<&Value<'a>>;
+}
 
-fn size(of: &Argument) -> u64 {
-    of.as_ref().map_or(1, Value::actual_size)
+impl<'a> Argument<'a> for Value<'a> {
+    fn value(&self) -> Option<&Value<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> Argument<'a> for Result<Value<'a>, Error> {
+    fn value(&self) -> Option<&Value<'a>> {
+        self.as_ref().ok()
+    }
+}
+
+fn size<'a>(of: &impl Argument<'a>) -> u64 {
+    of.value().map_or(1, Value::actual_size)
 }
 
 /// The size as Kubernetes' libraries see it: they do not look into optionals.
-fn plain_size(of: &Argument) -> u64 {
-    of.as_ref().map_or(1, Value::size)
+fn plain_size<'a>(of: &impl Argument<'a>) -> u64 {
+    of.value().map_or(1, Value::size)
 }
 
 #[expect(
@@ -151,7 +168,11 @@ impl Charge {
         clippy::cast_sign_loss,
         reason = "as cel-go computes it"
     )]
-    pub(crate) fn cost(self, args: &[Argument], result: &Argument) -> u64 {
+    pub(crate) fn cost<'a, A: Argument<'a>>(
+        self,
+        args: &[A],
+        result: &Result<Value<'a>, Error>,
+    ) -> u64 {
         match self {
             Self::One => 1,
             Self::Fixed(it) => it,
@@ -161,7 +182,7 @@ impl Charge {
             Self::ResultPart(factor) => part(plain_size(result), factor),
             Self::Smaller | Self::Equality => {
                 let [a, b] = args else { return 1 };
-                if self == Self::Equality && matches!(a, Ok(Value::Opaque(_))) {
+                if self == Self::Equality && matches!(a.value(), Some(Value::Opaque(_))) {
                     return 1;
                 }
                 part(size(a).min(size(b)), 0.1)
@@ -181,10 +202,7 @@ impl Charge {
                 [a, b] => part(size(a), 0.1).saturating_mul(part(size(b), 0.1)),
                 _ => 1,
             },
-            Self::Traversal => args.first().map_or(0, |it| match it {
-                Ok(value) => traversal(value),
-                Err(_) => 1,
-            }),
+            Self::Traversal => args.first().map_or(0, |it| it.value().map_or(1, traversal)),
             Self::Selector => match args {
                 [_, text] => {
                     let length = plain_size(text);
@@ -205,24 +223,26 @@ impl Charge {
                 cost
             }
             Self::Validate => match args {
-                [Ok(Value::Opaque(Opaque::Format(format))), text] => {
-                    part(plain_size(text) + 1, 0.1)
-                        .saturating_mul(part(format.max_regex_size, 0.25))
-                }
+                [of, text] => match of.value() {
+                    Some(Value::Opaque(Opaque::Format(format))) => part(plain_size(text) + 1, 0.1)
+                        .saturating_mul(part(format.max_regex_size, 0.25)),
+                    _ => 1,
+                },
                 _ => 1,
             },
             Self::ListResult => plain_size(result).saturating_add(11),
             Self::Flatten => {
-                let depth = match args.get(1) {
-                    Some(Ok(Value::Int(it))) if *it < 0 => 1.0,
-                    Some(Ok(Value::Int(it))) => *it as f64,
+                let depth = match args.get(1).and_then(A::value) {
+                    Some(Value::Int(it)) if *it < 0 => 1.0,
+                    Some(Value::Int(it)) => *it as f64,
                     _ => 1.0,
                 };
                 let size = args.first().map_or(1, plain_size);
                 ((size as f64 * depth) as u64).saturating_add(11)
             }
             Self::Square(arg) => {
-                let Some(Ok(Value::List(list))) = args.get(usize::from(arg)) else {
+                let arg = args.get(usize::from(arg)).and_then(A::value);
+                let Some(Value::List(list)) = arg else {
                     return 1;
                 };
                 let size = list.len() as u64;
@@ -298,15 +318,47 @@ pub(crate) struct Tracker<L> {
     last: Vec<u32>,
 }
 
+/// More than this is not kept.
+const MAX_KEPT: usize = 4096;
+
+thread_local! {
+    /// The stack and the places of an evaluation that has ended: empty, and all zero.
+    static KEPT: Cell<(Vec<(u32, u32)>, Vec<u32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
 impl<L: Ledger> Tracker<L> {
     pub(crate) fn new(ids: usize, limit: u64, ledger: L) -> Self {
+        let (stack, mut last) = KEPT.take();
+        if last.len() < ids {
+            last.resize(ids, 0);
+        }
         Self {
             cost: 0,
             ledger,
             limit,
-            stack: Vec::with_capacity(16),
-            last: vec![0; ids],
+            stack,
+            last,
         }
+    }
+
+    /// The ledger. What was allocated is kept for the next evaluation of this thread.
+    pub(crate) fn finish(mut self) -> L {
+        if self.last.len() <= MAX_KEPT && self.stack.capacity() <= MAX_KEPT {
+            for (id, _) in self.stack.drain(..) {
+                self.last[id as usize] = 0;
+            }
+            KEPT.set((self.stack, self.last));
+        }
+        self.ledger
+    }
+
+    /// Ends the evaluation if it has cost too much.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.cost > self.limit {
+            return Err(Error::cost_limit());
+        }
+        Ok(())
     }
 
     pub(crate) fn left(&self) -> u64 {
@@ -332,10 +384,7 @@ impl<L: Ledger> Tracker<L> {
             u32::try_from(self.stack.len() + 1).unwrap_or(u32::MAX),
         );
         self.stack.push((id, before));
-        if self.cost > self.limit {
-            return Err(Error::cost_limit());
-        }
-        Ok(())
+        self.check()
     }
 
     /// Takes a number and all above it. Tells whether it was there.

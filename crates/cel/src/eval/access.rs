@@ -11,8 +11,9 @@ use crate::value::{Map, Origin, Value};
 
 impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     /// An attribute as an expression of its own, which is charged.
+    #[inline(never)]
     pub(super) fn attr(&mut self, attr: &'a Attr) -> Evaluated<'a> {
-        let value = Self::passed(self.resolve(attr))?;
+        let value = passed!(self.resolve(attr));
         if self.observe_attr(attr) {
             self.tracker.add(attr.charged(), 1);
         }
@@ -20,8 +21,9 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         value
     }
 
+    #[inline(never)]
     pub(super) fn test(&mut self, id: u32, attr: &'a Attr) -> Evaluated<'a> {
-        let value = Self::passed(self.resolve(attr))?;
+        let value = passed!(self.resolve(attr));
         if self.observe_attr(attr) {
             self.tracker.add(attr.charged(), 1);
         }
@@ -68,18 +70,19 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
 
     fn global(&mut self, slot: u32) -> Evaluated<'a> {
         let at = slot as usize;
-        if self.globals[at].is_none() {
-            let name = &self.plan.globals[at];
-            let value = self
-                .activation
-                .variable(name)
-                .unwrap_or_else(|| Err(Error::new(format!("no such attribute(s): {name}"))));
-            self.globals[at] = Some(value);
+        let kept = match at {
+            0 => &mut self.first,
+            _ => &mut self.others[at - 1],
+        };
+        if let Some(value) = kept {
+            return value.clone();
         }
-        match &self.globals[at] {
-            Some(value) => value.clone(),
-            None => Err(Error::no_such_overload()),
-        }
+        let name = &self.plan.globals[at];
+        let value = self
+            .activation
+            .variable(name)
+            .unwrap_or_else(|| Err(Error::new(format!("no such attribute(s): {name}"))));
+        kept.insert(value).clone()
     }
 
     pub(super) fn local(&mut self, slot: u32) -> Evaluated<'a> {
@@ -87,7 +90,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
             Slot::Set(value) => value.clone(),
             Slot::Empty => Err(Error::new("no such attribute(s)")),
             Slot::Pending(ix) => {
-                let value = Self::passed(self.eval(*ix))?;
+                let value = passed!(self.eval(*ix));
                 self.locals[slot as usize] = Slot::Set(value.clone());
                 value
             }
@@ -96,6 +99,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
 
     /// A name that was not checked: the longest name that is a variable, or that of a type. Tells how many selections
     /// belong to the name.
+    #[inline(never)]
     fn unresolved(
         &mut self,
         names: &[Arc<str>],
@@ -142,8 +146,29 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
             }
             other => other,
         };
+        let mut quals = quals;
+        if !optional
+            && let Value::Map(Map::Json(object, origin)) = &value
+            && let Origin::Plain | Origin::Struct = origin
+            && let Some((found, rest)) = self.walk(object, quals)?
+        {
+            value = origin.value(found);
+            quals = rest;
+        }
         for qual in quals {
             optional |= qual.optional;
+            // A field of an object that a schema describes.
+            if !optional
+                && let (Key::Const(Value::String(name)), Value::Map(Map::Json(object, origin))) =
+                    (&qual.key, &value)
+                && let Origin::Schema(schema) = origin
+                && let Some(Ok(found)) = schema.find(object, name)
+            {
+                self.tracker.add(qual.id, 1);
+                self.tracker.push(qual.id)?;
+                value = found;
+                continue;
+            }
             match self.step(qual, &value, optional)? {
                 Some(next) => value = next,
                 None => return Ok(Value::NONE),
@@ -152,7 +177,40 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         Ok(if optional { Value::some(value) } else { value })
     }
 
+    /// Selects fields of JSON one after the other, as far as the selections are names and the values are objects. Most
+    /// selections are.
+    fn walk(
+        &mut self,
+        mut object: &'a json::Object,
+        quals: &'a [Qual],
+    ) -> Result<Option<(&'a json::Value, &'a [Qual])>, Error> {
+        let mut found = None;
+        for (index, qual) in quals.iter().enumerate() {
+            let (Key::Const(Value::String(name)), false) = (&qual.key, qual.optional) else {
+                break;
+            };
+            let value = object.get(name);
+            self.tracker.add(qual.id, 1);
+            // Nobody takes the number of a selection within others from the stack.
+            if value.is_none() || index + 1 == quals.len() {
+                self.tracker.push(qual.id)?;
+            } else {
+                self.tracker.check()?;
+            }
+            let Some(value) = value else {
+                return Err(Error::no_such_key(&**name));
+            };
+            found = Some((value, &quals[index + 1..]));
+            match value {
+                json::Value::Object(next) => object = next,
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
     /// One selection. Nothing if it is optional and there is nothing.
+    #[inline(never)]
     fn step(
         &mut self,
         qual: &'a Qual,
@@ -162,12 +220,12 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         let (result, is_test) = match &qual.key {
             Key::Const(key) => (find(of, key, optional), false),
             Key::Test(key) => (find(of, key, true), true),
-            Key::Attr(attr) => match Self::passed(self.resolve(attr))? {
+            Key::Attr(attr) => match passed!(self.resolve(attr)) {
                 Ok(key) => (find(of, checked(&key)?, optional), false),
                 Err(error) => (Err(error), false),
             },
             Key::Value(ix) => {
-                let key = Self::passed(self.eval(*ix))?;
+                let key = passed!(self.eval(*ix));
                 let found = match key {
                     Ok(key) => checked(&key).and_then(|key| find(of, key, optional)),
                     Err(error) => Err(error),
@@ -177,7 +235,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                 (found, false)
             }
         };
-        let result = Self::passed_option(result)?;
+        let result = passed!(result);
         let present = matches!(result, Ok(Some(_)));
         if !optional || present {
             self.tracker.add(qual.id, 1);
@@ -186,15 +244,6 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         match result? {
             None if is_test && !optional => Ok(Some(Value::Bool(false))),
             Some(_) if is_test => Ok(Some(Value::Bool(true))),
-            other => Ok(other),
-        }
-    }
-
-    fn passed_option(
-        result: Result<Option<Value<'a>>, Error>,
-    ) -> Result<Result<Option<Value<'a>>, Error>, Error> {
-        match result {
-            Err(error) if error.is_final() => Err(error),
             other => Ok(other),
         }
     }
@@ -217,9 +266,12 @@ fn find<'a>(of: &Value<'a>, key: &Value, lenient: bool) -> Result<Option<Value<'
     match of {
         Value::Map(map) => {
             let found = match (map, key) {
-                (Map::Json(object, Origin::Plain), Value::String(name)) => {
+                (
+                    Map::Json(object, origin @ (Origin::Plain | Origin::Struct)),
+                    Value::String(name),
+                ) => {
                     return match object.get(name) {
-                        Some(it) => Ok(Some(Value::from_json(it))),
+                        Some(it) => Ok(Some(origin.value(it))),
                         None => missing(|key| Error::no_such_key(key)),
                     };
                 }

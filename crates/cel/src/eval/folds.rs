@@ -10,13 +10,14 @@ use crate::plan::{Base, Call, Fold, Ix, Node};
 use crate::value::{List, Value};
 
 impl<'a, L: Ledger> Evaluator<'a, '_, L> {
+    #[inline(never)]
     pub(super) fn fold(&mut self, fold: &'a Fold) -> Evaluated<'a> {
-        let range = Self::passed(self.eval(fold.range))?;
+        let range = passed!(self.eval(fold.range));
         self.locals[fold.accu as usize] = Slot::Pending(fold.init);
         let result = match range {
             Err(error) => Err(error),
             Ok(Value::List(list)) => match self.over_list(fold, &list) {
-                Ok(()) => Self::passed(self.eval(fold.result))?,
+                Ok(()) => passed!(self.eval(fold.result)),
                 Err(error) => return Err(error),
             },
             Ok(Value::Map(map)) => {
@@ -30,7 +31,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                         break;
                     }
                 }
-                Self::passed(self.eval(fold.result))?
+                passed!(self.eval(fold.result))
             }
             Ok(other) if fold.var2.is_some() => Err(Error::new(format!(
                 "unsupported comprehension range type: {}",
@@ -73,7 +74,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
         if let Some(var2) = fold.var2 {
             self.locals[var2 as usize] = Slot::Set(second);
         }
-        if let Ok(Value::Bool(false)) = Self::passed(self.eval(fold.condition))? {
+        if let Ok(Value::Bool(false)) = passed!(self.eval(fold.condition)) {
             return Ok(false);
         }
         if let Some(value) = self.step_in_place(fold, fold.step)? {
@@ -99,21 +100,21 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
             }
             Node::Attr(attr) if attr.quals.is_empty() => {
                 let Base::Conditional { condition, yes, no } = &attr.base else {
-                    return Ok(Some(Self::passed(self.eval(step))?));
+                    return Ok(Some(passed!(self.eval(step))));
                 };
                 // `filter ? accu + [x] : accu` keeps the accumulator where it is.
                 let Base::Value(value) = &yes.base else {
-                    return Ok(Some(Self::passed(self.eval(step))?));
+                    return Ok(Some(passed!(self.eval(step))));
                 };
                 let is_kept = matches!(&no.base, Base::Local(slot) if *slot == fold.accu)
                     && no.quals.is_empty()
                     && yes.quals.is_empty();
                 if !is_kept {
-                    return Ok(Some(Self::passed(self.eval(step))?));
+                    return Ok(Some(passed!(self.eval(step))));
                 }
-                let result = match Self::passed(self.eval(*condition))? {
+                let result = match passed!(self.eval(*condition)) {
                     Ok(Value::Bool(true)) => self.step_in_place(fold, *value)?,
-                    Ok(Value::Bool(false)) => match Self::passed(self.local(fold.accu))? {
+                    Ok(Value::Bool(false)) => match passed!(self.local(fold.accu)) {
                         Ok(_) => None,
                         Err(error) => Some(Err(error)),
                     },
@@ -127,7 +128,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                 self.tracker.push(attr.id())?;
                 Ok(result)
             }
-            _ => Ok(Some(Self::passed(self.eval(step))?)),
+            _ => Ok(Some(passed!(self.eval(step)))),
         }
     }
 
@@ -144,14 +145,14 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     fn append(&mut self, fold: &'a Fold, call: &'a Call) -> Result<Option<Evaluated<'a>>, Error> {
         let slot = fold.accu as usize;
         // As the call would do it: first the accumulator is read, then the other arguments are computed.
-        let accu = Self::passed(self.eval(call.args[0]))?;
+        let accu = passed!(self.eval(call.args[0]));
         let is_plain = matches!(
             accu,
             Ok(Value::List(List::Values(_)) | Value::Map(crate::value::Map::Values(_)))
         );
         let mut args = vec![accu];
         for ix in &call.args[1..] {
-            let value = Self::passed(self.eval(*ix))?;
+            let value = passed!(self.eval(*ix));
             let failed = value.is_err();
             args.push(value);
             if failed && call.early {
@@ -177,7 +178,7 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
                 regex: None,
                 strings: self.plan.strings,
             };
-            Some(Self::passed((call.function)(&mut context, &values))?)
+            Some(passed!((call.function)(&mut context, &values)))
         };
         let nodes = &self.plan.nodes;
         let ids = call.args.iter().map(|ix| nodes[*ix as usize].id());

@@ -208,7 +208,8 @@ fn flat<'a>(
     depth: u64,
     out: &mut Vec<Value<'a>>,
 ) -> Result<()> {
-    context.work.take(list.len() as u64)?;
+    // Its cost does not count what is in the lists.
+    context.work.take(4 * list.len() as u64)?;
     for it in list.iter() {
         match it? {
             Value::List(inner) if depth > 0 => flat(context, &inner, depth - 1, out)?,

@@ -226,6 +226,12 @@ fn plain(value: &Value, modern: bool) -> String {
 
 /// A value within an aggregate.
 fn nested(context: &mut Context, value: &Value) -> Result<String> {
+    let length = match value {
+        Value::String(it) => it.len(),
+        Value::Bytes(it) => it.len(),
+        _ => 0,
+    };
+    context.work.take(4 + length as u64 / 16)?;
     let modern = context.strings >= 4;
     Ok(match value {
         Value::List(list) => {

@@ -8,7 +8,8 @@ use crate::schema::Schema;
 
 #[derive(Clone, Debug)]
 pub enum List<'a> {
-    Json(&'a [json::Value], Origin<'a>),
+    /// A reference to the vector, not to its elements, keeps values small.
+    Json(&'a Vec<json::Value>, Origin<'a>),
     Values(Arc<Vec<Value<'a>>>),
     /// The sum of lists whose schema says that they are sets or maps, and that schema.
     Merged(Arc<Vec<Value<'a>>>, &'a Schema),
@@ -76,7 +77,8 @@ impl<'a> List<'a> {
     )]
     pub fn iter(&self) -> Iter<'a, '_> {
         Iter {
-            todo: vec![self],
+            current: Some(self),
+            todo: Vec::new(),
             index: 0,
         }
     }
@@ -136,6 +138,8 @@ fn element<'a>(item: &'a json::Value, origin: Origin<'a>) -> Result<Value<'a>, E
 
 #[derive(Debug)]
 pub struct Iter<'a, 'l> {
+    current: Option<&'l List<'a>>,
+    /// What comes after the current one, the next one last.
     todo: Vec<&'l List<'a>>,
     index: usize,
 }
@@ -145,15 +149,14 @@ impl<'a> Iterator for Iter<'a, '_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let list = *self.todo.last()?;
-            let next = match list {
+            let next = match self.current? {
                 List::Json(items, origin) => items.get(self.index).map(|it| element(it, *origin)),
                 List::Values(items) | List::Merged(items, _) => {
                     items.get(self.index).cloned().map(Ok)
                 }
                 List::Joined(it) => {
-                    self.todo.pop();
-                    self.todo.extend([&it.second, &it.first]);
+                    self.todo.push(&it.second);
+                    self.current = Some(&it.first);
                     continue;
                 }
             };
@@ -161,7 +164,7 @@ impl<'a> Iterator for Iter<'a, '_> {
                 self.index += 1;
                 return next;
             }
-            self.todo.pop();
+            self.current = self.todo.pop();
             self.index = 0;
         }
     }

@@ -2,6 +2,7 @@
 
 mod admission;
 mod crd;
+mod drive;
 mod library;
 mod mutations;
 mod spec;

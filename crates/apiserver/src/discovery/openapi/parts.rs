@@ -64,7 +64,7 @@ impl Parts {
             Encoding::Json => &mut self.json,
             Encoding::Protobuf => &mut self.protobuf,
         };
-        let mut maker = Maker {
+        let mut maker = PartBuilder {
             encoding,
             packer: Packer::default(),
             types: None,
@@ -116,14 +116,14 @@ pub(super) fn is_same(one: &Resource, other: &Resource) -> bool {
         && a.validation == b.validation
 }
 
-struct Maker {
+struct PartBuilder {
     encoding: Encoding,
     packer: Packer,
     types: Option<Types>,
     gates: Arc<Gates>,
 }
 
-impl Maker {
+impl PartBuilder {
     fn builtin(&mut self, catalog: &Catalog) -> Part {
         let types = self.types.get_or_insert_with(|| Types::new(&self.gates));
         let contribution = v2::builtin(catalog, types);

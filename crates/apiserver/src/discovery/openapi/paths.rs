@@ -44,7 +44,7 @@ const CUSTOM_PATCHES: &[&str] = &[
 const ANY: &[&str] = &["*/*"];
 
 pub(super) fn of(resource: &Resource, types: &Types) -> Vec<Path> {
-    let site = Site::new(resource, types);
+    let site = ResourceOperations::new(resource, types);
     let mut paths = Vec::new();
     site.collection(&mut paths);
     site.object(&mut paths);
@@ -59,7 +59,7 @@ pub(super) fn of(resource: &Resource, types: &Types) -> Vec<Path> {
 }
 
 /// One resource, and what its operations have in common.
-struct Site<'a> {
+struct ResourceOperations<'a> {
     resource: &'a Resource,
     types: &'a Types,
     /// `/apis/apps/v1`
@@ -71,7 +71,7 @@ struct Site<'a> {
     custom: bool,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ResourceOperations<'a> {
     fn new(resource: &'a Resource, types: &'a Types) -> Self {
         let (group, version) = (&*resource.group, &*resource.version);
         let base = if group.is_empty() { "/api" } else { "/apis" };

@@ -80,7 +80,8 @@ fn documents_are_those_of_upstream_but_for_their_texts() {
     let catalog = Catalog::new(builtin(), &[]);
     let mut found = Vec::new();
     let mut compared = 0;
-    for name in super::cache::names(&catalog) {
+    let names = super::cache::names(&catalog).into_iter();
+    for name in names.filter(|it| !it.starts_with("apis/features.k8s.io")) {
         let file = format!("{}_openapi.json", name.replace('/', "__"));
         let mut theirs = read(&folder.join(&file));
         let mut ours = tree(&catalog, &name).unwrap();
@@ -132,7 +133,7 @@ fn definition(plural: &str, group: &str) -> Value {
 }
 
 fn rows(definitions: &[Value]) -> Vec<std::sync::Arc<crate::catalog::Resource>> {
-    let life = crate::catalog::custom::Life::begin().1;
+    let life = crate::catalog::custom::DefinitionLifetime::begin().1;
     let rows = definitions.iter();
     rows.flat_map(|it| crate::catalog::custom::resources(it, None, 1, &life, None))
         .collect()

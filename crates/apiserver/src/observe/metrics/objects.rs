@@ -78,8 +78,8 @@ impl Objects {
     }
 
     /// A body was read whole.
-    pub(crate) fn body_read(&self, ask: &RequestContext<'_>, size: usize) {
-        let (at, verb) = match ask.info.verb {
+    pub(crate) fn body_read(&self, ctx: &RequestContext<'_>, size: usize) {
+        let (at, verb) = match ctx.info.verb {
             Verb::Create => (0, "create"),
             Verb::Update => (1, "update"),
             Verb::Patch => (2, "patch"),
@@ -87,7 +87,7 @@ impl Objects {
             Verb::DeleteCollection => (4, "delete_collection"),
             _ => return,
         };
-        let row = &ask.resource;
+        let row = &ctx.resource;
         let histogram = row.series.objects.bodies[at].get_or_init(|| {
             self.bodies.with(&Received {
                 group: &row.group,

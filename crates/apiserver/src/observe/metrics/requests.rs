@@ -24,7 +24,7 @@ use crate::instruments::requests::{self as series, Deprecated, Families, Series}
 use crate::request::NonResourceRequest;
 use crate::request::RequestInfo;
 use crate::transport::body::Body;
-use crate::transport::delivery::Terms;
+use crate::transport::delivery::DeliveryTerms;
 
 #[derive(Debug)]
 pub(crate) struct Requests {
@@ -34,13 +34,13 @@ pub(crate) struct Requests {
 
 /// What is known of a request while it is served.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct RequestStats {
     pub started: Timer,
     /// When the last station was passed, in nanoseconds since the start.
     passed: u64,
-    /// What is asked for is on its way out.
+    /// The API that was requested is deprecated.
     pub deprecated: bool,
-    /// None if nobody was there to handle it.
+    /// None if the request reached no handler.
     pub series: Option<Arc<Series>>,
     /// Of the time, what webhooks took, in nanoseconds.
     pub waited: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Tally {
     pub annotations: BTreeMap<String, String>,
 }
 
-impl Tally {
+impl RequestStats {
     pub(crate) fn start() -> Self {
         Self {
             started: Timer::start(),
@@ -87,8 +87,8 @@ impl Tally {
     }
 
     /// How the response is to be delivered.
-    pub(crate) fn terms(&mut self) -> Terms {
-        Terms {
+    pub(crate) fn terms(&mut self) -> DeliveryTerms {
+        DeliveryTerms {
             deadline: self.deadline,
             user: self.user.take(),
             series: self.series.clone(),
@@ -158,12 +158,12 @@ impl Requests {
     }
 
     /// Where a request for a resource is counted.
-    pub(crate) fn resource(&self, ask: &RequestContext<'_>) -> Option<Arc<Series>> {
-        if !ask.exists() {
+    pub(crate) fn resource(&self, ctx: &RequestContext<'_>) -> Option<Arc<Series>> {
+        if !ctx.exists() {
             return None;
         }
-        let reported = Reported::resource(ask)?;
-        match ask.resource.series.slot(&reported) {
+        let reported = Reported::resource(ctx)?;
+        match ctx.resource.series.slot(&reported) {
             Some(slot) => {
                 let found = slot.get_or_init(|| Arc::new(self.families.of(&reported)));
                 Some(found.clone())
@@ -187,29 +187,29 @@ impl Requests {
     }
 
     /// The same for one whose handler was at work already. It is counted as answered when it is.
-    pub(crate) fn dropped_late(&self, ask: &RequestContext<'_>) {
-        if let Some(reported) = Reported::resource(ask) {
+    pub(crate) fn dropped_late(&self, ctx: &RequestContext<'_>) {
+        if let Some(reported) = Reported::resource(ctx) {
             self.families
                 .terminated(&reported, StatusCode::TOO_MANY_REQUESTS);
         }
     }
 
-    /// Notes that somebody still uses what is on its way out. No built-in API has a version that it goes with.
-    pub(crate) fn deprecated(&self, ask: &RequestContext<'_>) {
-        let row = &ask.resource;
+    /// Records the use of a deprecated API. No built-in API has a release in which it will be removed.
+    pub(crate) fn deprecated(&self, ctx: &RequestContext<'_>) {
+        let row = &ctx.resource;
         let used = self.deprecated.with(&Deprecated {
             group: &row.group,
             removed_release: "",
             resource: &row.plural,
-            subresource: &ask.info.subresource,
+            subresource: &ctx.info.subresource,
             version: &row.version,
         });
         used.set(1);
     }
 
     /// Counts a request that took too long.
-    pub(crate) fn timed_out(&self, ask: &RequestContext<'_>) {
-        if let Some(reported) = Reported::resource(ask) {
+    pub(crate) fn timed_out(&self, ctx: &RequestContext<'_>) {
+        if let Some(reported) = Reported::resource(ctx) {
             let code = StatusCode::GATEWAY_TIMEOUT;
             self.families.terminated(&reported, code);
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
 
-use super::share::{Identity, Part};
+use super::share::{ListIdentity, Part};
 
 /// A piece is sent when it is about that large.
 pub(super) const SIZE: usize = 128 << 10;
@@ -51,13 +51,13 @@ pub(super) fn full(bytes: Vec<u8>, part: Option<Part>) -> Bytes {
 }
 
 /// The piece of this number of a list, if it can still be read.
-pub(super) fn find(list: &Identity, number: usize) -> Option<(Bytes, Part)> {
+pub(super) fn find(list: &ListIdentity, number: usize) -> Option<(Bytes, Part)> {
     let found = frames().find(list, number)?;
     let part = found.0.part.clone()?;
     Some((Bytes::from_owner(Sender(found)), part))
 }
 
-/// One of those who send a piece.
+/// A sender of a chunk.
 struct Sender(Arc<Sent>);
 
 impl AsRef<[u8]> for Sender {
@@ -71,23 +71,23 @@ struct Piece {
     bytes: Vec<u8>,
     /// What it is a part of, if others may have it, too.
     part: Option<Part>,
-    /// Somebody else has taken it.
+    /// Another list has taken the memory.
     is_wanted: AtomicBool,
 }
 
 impl Piece {
-    fn is(&self, list: &Identity, number: usize) -> bool {
+    fn is(&self, list: &ListIdentity, number: usize) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.is(list, number))
     }
 
-    /// Nobody will ask for it again.
+    /// No client can request it again.
     fn is_stale(&self) -> bool {
         self.part.as_ref().is_none_or(|part| part.list.is_gone())
     }
 }
 
-/// Comes back when the last who sends it is done.
+/// Returned when its last sender is done.
 struct Sent(Piece);
 
 impl Drop for Sent {
@@ -102,7 +102,7 @@ impl Drop for Sent {
 struct Frames {
     /// The one that came back last is the last.
     spare: Vec<Piece>,
-    sent: Vec<(Arc<Identity>, usize, Weak<Sent>)>,
+    sent: Vec<(Arc<ListIdentity>, usize, Weak<Sent>)>,
 }
 
 /// Nothing here lets go of a [`Sent`]: that takes the lock.
@@ -145,7 +145,7 @@ impl Frames {
         (self.spare.len() > KEPT).then(|| self.spare.remove(0))
     }
 
-    fn find(&mut self, list: &Identity, number: usize) -> Option<Arc<Sent>> {
+    fn find(&mut self, list: &ListIdentity, number: usize) -> Option<Arc<Sent>> {
         let mut sent = self.sent.iter();
         let sent = sent.find_map(|(of, at, sent)| {
             let is_it = *at == number && **of == *list;
@@ -262,7 +262,7 @@ mod tests {
         }
         // There is room for others beside it.
         assert!(frames.spare().is_none());
-        // A state that is gone is asked for by nobody.
+        // No client requests a state that is gone.
         drop(lists);
         assert!(frames.spare().is_some());
     }

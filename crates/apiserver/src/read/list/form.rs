@@ -7,7 +7,7 @@ use store::Entry;
 
 use super::List;
 use crate::catalog::convert;
-use crate::handler::render::{Show, encode};
+use crate::handler::render::{Renderer, encode};
 use crate::request::negotiate::{Accepted, Format, View};
 
 /// Stands for the items where the rest of a list is written.
@@ -66,14 +66,14 @@ impl Form {
     ) -> Result<(), Status> {
         let value = || {
             let object = convert::decode(&list.resource, &entry.value, entry.modified)?;
-            Ok::<_, Status>(list.show().item_value(object))
+            Ok::<_, Status>(list.renderer().item_value(object))
         };
         match self {
             Self::Plain => {
                 if !is_first {
                     out.push(b',');
                 }
-                list.show().item(out, entry)?;
+                list.renderer().item(out, entry)?;
             }
             Self::Pretty => {
                 if !is_first {
@@ -100,13 +100,13 @@ impl Form {
 }
 
 impl List {
-    fn plain(&self) -> Show<'_> {
+    fn plain(&self) -> Renderer<'_> {
         let accepted = Accepted {
             format: Format::Json,
             pretty: false,
             ..self.accepted
         };
-        Show::new(&self.resource, accepted, self.include)
+        Renderer::new(&self.resource, accepted, self.include)
     }
 
     /// What surrounds so many bytes of items in protobuf.

@@ -9,8 +9,8 @@ use crate::catalog::Resource;
 use crate::request::negotiate::{Accepted, Format, View};
 
 /// Only lists that are spliced from stored bytes have one: the rows of a table tell an age, and what a webhook converts
-/// it may convert otherwise the next time. Who asks is no part of it: what one may not see is refused as a whole.
-pub(super) struct Identity {
+/// it may convert otherwise the next time. The user is no part of it: a list is allowed or refused as a whole.
+pub(super) struct ListIdentity {
     state: Mark,
     /// One version of one kind, as its definition is now.
     resource: Weak<Resource>,
@@ -19,7 +19,7 @@ pub(super) struct Identity {
     limit: usize,
 }
 
-impl Identity {
+impl ListIdentity {
     pub(super) fn of(list: &List) -> Option<Arc<Self>> {
         const PLAIN: Accepted = Accepted {
             format: Format::Json,
@@ -40,13 +40,13 @@ impl Identity {
         }))
     }
 
-    /// Nobody can ask for it again.
+    /// No client can request it again.
     pub(super) fn is_gone(&self) -> bool {
         self.state.is_gone() || self.resource.strong_count() == 0
     }
 }
 
-impl PartialEq for Identity {
+impl PartialEq for ListIdentity {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
             && self.resource.ptr_eq(&other.resource)
@@ -57,15 +57,15 @@ impl PartialEq for Identity {
 /// Which piece of a list something is, and what it takes to go on behind it.
 #[derive(Clone)]
 pub(super) struct Part {
-    pub(super) list: Arc<Identity>,
+    pub(super) list: Arc<ListIdentity>,
     pub(super) number: usize,
-    /// How many objects whoever sends it tells of. The first piece of a page tells of all.
+    /// How many objects its sender counts in metrics. The first chunk of a page counts all.
     pub(super) objects: usize,
     pub(super) behind: Place,
 }
 
 impl Part {
-    pub(super) fn is(&self, list: &Identity, number: usize) -> bool {
+    pub(super) fn is(&self, list: &ListIdentity, number: usize) -> bool {
         self.number == number && *self.list == *list
     }
 }
@@ -111,8 +111,8 @@ pub(super) mod tests {
             }
         }
 
-        pub(in crate::read::list) fn of(&self, range: &str) -> Arc<Identity> {
-            Arc::new(Identity {
+        pub(in crate::read::list) fn of(&self, range: &str) -> Arc<ListIdentity> {
+            Arc::new(ListIdentity {
                 state: self.snapshot.mark(),
                 resource: Arc::downgrade(&self.resource),
                 range: range.into(),
@@ -122,7 +122,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::read::list) fn part(list: &Arc<Identity>, number: usize) -> Part {
+    pub(in crate::read::list) fn part(list: &Arc<ListIdentity>, number: usize) -> Part {
         Part {
             list: list.clone(),
             number,
@@ -141,7 +141,7 @@ pub(super) mod tests {
         let mut lists = Lists::new();
         let list = lists.of("/a/");
         assert!(list == lists.of("/a/") && list != lists.of("/b/"));
-        let change = |change: fn(&mut Identity)| {
+        let change = |change: fn(&mut ListIdentity)| {
             let mut other = Arc::into_inner(lists.of("/a/")).expect("nobody else has it");
             change(&mut other);
             other

@@ -8,7 +8,7 @@ use store::Entry;
 use tokio::sync::Semaphore;
 
 use super::form::{Around, Form};
-use super::share::{Identity, Part, Place};
+use super::share::{ListIdentity, Part, Place};
 use super::{List, Page, STEP, chunk_pool};
 use crate::transport::body::{Body, Upcoming};
 
@@ -25,7 +25,11 @@ impl List {
     }
 
     /// In pieces if it is large, which only plain JSON may be here.
-    pub(super) fn written(self, page: Page, shared: Option<Arc<Identity>>) -> Result<Body, Status> {
+    pub(super) fn written(
+        self,
+        page: Page,
+        shared: Option<Arc<ListIdentity>>,
+    ) -> Result<Body, Status> {
         let form = Form::of(self.accepted);
         match form {
             Form::Plain => {
@@ -111,7 +115,7 @@ struct Entries {
     after: Option<Vec<u8>>,
     /// The most that are still to be looked at.
     left: usize,
-    /// How many were looked at, and how many of them taken, since that was last told.
+    /// How many objects were read, and how many of them matched, since that was last counted.
     seen: usize,
     taken: usize,
 }
@@ -207,7 +211,7 @@ impl Entries {
         if list.filter.is_empty() { 0 } else { self.seen }
     }
 
-    /// Says how many were taken since. Those of a page are told of when they are found.
+    /// Counts the objects that were written since the last call. Those of a page are counted when they are found.
     fn count(&mut self, list: &List) -> usize {
         let (seen, taken) = (
             std::mem::take(&mut self.seen),
@@ -227,12 +231,12 @@ struct Writer {
     list: List,
     form: Form,
     /// What others may take of it, and we of others'.
-    shared: Option<Arc<Identity>>,
+    shared: Option<Arc<ListIdentity>>,
     /// Of pieces, so far.
     number: usize,
     entries: Entries,
     last: Option<Arc<Entry>>,
-    /// Objects to tell of with the next piece.
+    /// Objects to count with the next chunk.
     found: usize,
     out: Vec<u8>,
     place: Place,

@@ -1,4 +1,4 @@
-//! Hot path. Watch events as bytes: one for all who watch in the same form, and several that are sent together.
+//! Hot path. Watch events as bytes: encoded once for all watches of the same form, several sent together.
 
 use bytes::Bytes;
 use json::Value;
@@ -6,21 +6,21 @@ use meta::Status;
 use store::Revision;
 
 use crate::catalog::convert;
-use crate::handler::render::Show;
+use crate::handler::render::Renderer;
 use crate::request::negotiate::Format;
 
-/// An event that is the same for all who watch in this way.
+/// An event that is the same for all watches of this form.
 pub(super) fn whole(
-    show: &Show<'_>,
+    renderer: &Renderer<'_>,
     kind: &str,
     bytes: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), Status> {
-    if show.accepted.format != Format::Json {
-        return protobuf(show, kind, bytes, revision, out);
+    if renderer.accepted.format != Format::Json {
+        return protobuf(renderer, kind, bytes, revision, out);
     }
-    show.event(out, kind, bytes, revision)?;
+    renderer.event(out, kind, bytes, revision)?;
     out.push(b'\n');
     Ok(())
 }
@@ -65,14 +65,14 @@ impl Frame {
 
 /// A watch event as a frame: four bytes of length, then the event.
 fn protobuf(
-    show: &Show<'_>,
+    renderer: &Renderer<'_>,
     kind: &str,
     bytes: &[u8],
     revision: Revision,
     out: &mut Vec<u8>,
 ) -> Result<(), Status> {
-    let object = convert::decode(show.resource, bytes, revision)?;
-    let shown = show.shown(object);
+    let object = convert::decode(renderer.resource, bytes, revision)?;
+    let shown = renderer.shown(object);
     let raw = convert::to_protobuf(&shown)?;
     out.extend_from_slice(&schema::protobuf::watch_frame(kind, &raw));
     Ok(())

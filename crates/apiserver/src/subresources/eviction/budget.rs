@@ -29,11 +29,11 @@ pub(super) fn covers(pod: &Value) -> bool {
 /// budget's name comes back, and the pod must not recover before it is gone.
 pub(super) async fn take(
     api: &Arc<Api>,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     pod: &Value,
     dry_run: bool,
 ) -> Result<Option<String>, Status> {
-    let Some(budget) = one(api, ask, pod)? else {
+    let Some(budget) = one(api, ctx, pod)? else {
         return Ok(None);
     };
     let name = object::name(&budget).to_owned();
@@ -49,18 +49,18 @@ pub(super) async fn take(
         name: (&*name).into(),
         group: "policy".into(),
         version: budgets.version.to_string().into(),
-        ..ask.info.clone()
+        ..ctx.info.clone()
     };
-    let ask = RequestContext {
+    let ctx = RequestContext {
         resource: budgets,
         info: &info,
-        ..ask.again()
+        ..ctx.again()
     };
     let options = Options {
         dry_run,
         ..Options::default()
     };
-    let mut write = Write::new(api, &ask, options);
+    let mut write = Write::new(api, &ctx, options);
     write.view = AdmissionView::Nothing;
     write.is_internal = true;
     let mut change = Decrement {
@@ -101,9 +101,9 @@ fn caused(mut status: Status, message: String) -> Status {
     status
 }
 
-fn one(api: &Api, ask: &RequestContext<'_>, pod: &Value) -> Result<Option<Value>, Status> {
+fn one(api: &Api, ctx: &RequestContext<'_>, pod: &Value) -> Result<Option<Value>, Status> {
     let labels = pod.at(&["metadata", "labels"]).and_then(Value::as_object);
-    let mut covering = api.list_all("policy", "poddisruptionbudgets", &ask.info.namespace);
+    let mut covering = api.list_all("policy", "poddisruptionbudgets", &ctx.info.namespace);
     covering.retain(|budget| {
         let selector = budget.at(&["spec", "selector"]);
         LabelSelector::from_value(selector).is_ok_and(|it| it.matches(labels))

@@ -12,14 +12,14 @@ use crate::transport::body::Body;
 
 const POSITIVE: &str = "must be greater than 0";
 
-pub(super) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
+pub(super) fn check(ctx: &RequestContext<'_>) -> Result<(), Status> {
     let number = |name| {
-        let asked = ask.query.get(name).map(go::parse_int).transpose();
+        let asked = ctx.query.get(name).map(go::parse_int).transpose();
         asked.map_err(|error| Status::bad_request(error.to_string()))
     };
     let (lines, bytes) = (number("tailLines")?, number("limitBytes")?);
     let seconds = number("sinceSeconds")?;
-    let since = ask.query.get("sinceTime").filter(|it| !it.is_empty());
+    let since = ctx.query.get("sinceTime").filter(|it| !it.is_empty());
     if let Some(Err(error)) = since.map(time::Time::parse) {
         return Err(Status::bad_request(error.to_string()));
     }
@@ -42,14 +42,14 @@ pub(super) fn check(ask: &RequestContext<'_>) -> Result<(), Status> {
         _ => {}
     }
     // Behind a gate that is off.
-    if ask.query.get("stream").is_some() {
+    if ctx.query.get("stream").is_some() {
         errors.push(Error::forbidden("stream", "may not be specified"));
     }
     if errors.is_empty() {
         return Ok(());
     }
     let kind = GroupKind::new("", "PodLogOptions");
-    Err(Status::invalid(&kind, &ask.info.name, &errors))
+    Err(Status::invalid(&kind, &ctx.info.name, &errors))
 }
 
 /// The log of what never ran.

@@ -1,4 +1,4 @@
-//! Who owns a Scale's replicas: those who own the replicas of what it scales.
+//! The managers of a Scale's replicas: those that own the replicas of the scaled object.
 
 use json::Value;
 use merge::fieldpath::{Element, Path};
@@ -28,17 +28,17 @@ pub(super) struct Owners<'a> {
 impl<'a> Owners<'a> {
     pub(super) fn new(
         api: &Api,
-        ask: &RequestContext<'_>,
+        ctx: &RequestContext<'_>,
         kind: &'a GroupVersionKind,
         schema: Option<&'a Schema>,
         manager: &'a str,
     ) -> Self {
         let catalog = api.catalog().load();
-        let group = catalog.group(&ask.resource.group);
+        let group = catalog.group(&ctx.resource.group);
         let versions = group.map_or(&[][..], |it| &it.versions);
         let same = versions.iter().flat_map(|version| {
             let all = version.resources.iter();
-            all.filter(|it| it.plural == ask.resource.plural)
+            all.filter(|it| it.plural == ctx.resource.plural)
         });
         let paths = same.map(|resource| {
             let names = match &resource.custom {
@@ -51,7 +51,7 @@ impl<'a> Owners<'a> {
             kind,
             schema,
             manager,
-            version: ask.resource.api_version(),
+            version: ctx.resource.api_version(),
             api_version: kind.group_version().to_string(),
             paths: paths.collect(),
         }

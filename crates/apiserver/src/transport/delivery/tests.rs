@@ -46,9 +46,9 @@ fn made(lengths: &[usize]) -> (Pin<Box<dyn Frames>>, Arc<AtomicUsize>) {
 }
 
 fn deliver(body: Body, state: &Arc<ConnectionState>) -> Delivery {
-    let terms = Terms {
+    let terms = DeliveryTerms {
         deadline: Some(Instant::now() + PERIOD),
-        ..Terms::default()
+        ..DeliveryTerms::default()
     };
     let response = Response::new(body);
     Delivery::of(Answer { response, terms }, state).into_body()

@@ -15,14 +15,14 @@ use crate::write::Options;
 /// From the body if there is one, else from the query.
 pub(super) async fn read(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     body: RequestBody,
 ) -> Result<DeleteOptions, Status> {
-    let body = crate::write::body::read(api, ask, body).await?;
+    let body = crate::write::body::read(api, ctx, body).await?;
     if body.is_empty() {
-        return DeleteOptions::from_query(&Query(ask.query.pairs()));
+        return DeleteOptions::from_query(&Query(ctx.query.pairs()));
     }
-    let format = format_of(ask)?;
+    let format = format_of(ctx)?;
     let value = decode(&body, format)?;
     let options = DeleteOptions::from_value(&value);
     trace::event("Decoded delete options");

@@ -15,19 +15,19 @@ const CLAIMS: &str = "resourceclaims";
 
 pub(super) async fn check(
     api: &Api,
-    ask: &RequestContext<'_>,
+    ctx: &RequestContext<'_>,
     object: &Value,
     live: &Value,
 ) -> Vec<Error> {
-    if ask.info.subresource != "status" {
+    if ctx.info.subresource != "status" {
         return Vec::new();
     }
     let mut errors = Vec::new();
-    errors.extend(bind(api, ask, object, live).await);
+    errors.extend(bind(api, ctx, object, live).await);
     // Those of a claim that is given up are dropped by the server.
     if part(object, "allocation").is_some() {
         for driver in changed_drivers(object, live) {
-            errors.extend(drive(api, ask, object, driver).await);
+            errors.extend(drive(api, ctx, object, driver).await);
         }
     }
     errors
@@ -43,14 +43,14 @@ fn list<'a>(claim: &'a Value, field: &str) -> &'a [Value] {
         .map_or(&[], |it| it)
 }
 
-async fn bind(api: &Api, ask: &RequestContext<'_>, object: &Value, live: &Value) -> Option<Error> {
+async fn bind(api: &Api, ctx: &RequestContext<'_>, object: &Value, live: &Value) -> Option<Error> {
     if part(object, "allocation") == part(live, "allocation")
         && list(object, "reservedFor") == list(live, "reservedFor")
     {
         return None;
     }
-    let verb = ask.info.verb.as_str();
-    let asked = attributes(ask, verb).subresource("binding");
+    let verb = ctx.info.verb.as_str();
+    let asked = attributes(ctx, verb).subresource("binding");
     let refused = refused(api, asked).await?;
     Some(Error::forbidden(
         "status.allocation",
@@ -60,18 +60,18 @@ async fn bind(api: &Api, ask: &RequestContext<'_>, object: &Value, live: &Value)
     ))
 }
 
-async fn drive(api: &Api, ask: &RequestContext<'_>, object: &Value, driver: &str) -> Option<Error> {
-    let verb = ask.info.verb.as_str();
+async fn drive(api: &Api, ctx: &RequestContext<'_>, object: &Value, driver: &str) -> Option<Error> {
+    let verb = ctx.info.verb.as_str();
     let mut verbs = vec![format!("arbitrary-node:{verb}")];
-    let own = ask.user.token_node();
+    let own = ctx.user.token_node();
     if own.is_some() && own == node(object) {
         verbs.insert(0, format!("associated-node:{verb}"));
     }
     let mut first = None;
     for verb in &verbs {
-        let asked = attributes(ask, verb)
+        let asked = attributes(ctx, verb)
             .subresource("driver")
-            .namespace(&ask.info.namespace)
+            .namespace(&ctx.info.namespace)
             .name(driver);
         let refused = refused(api, asked).await?;
         first.get_or_insert(refused);
@@ -86,9 +86,9 @@ async fn drive(api: &Api, ask: &RequestContext<'_>, object: &Value, driver: &str
     ))
 }
 
-fn attributes<'a>(ask: &'a RequestContext<'_>, verb: &'a str) -> Attributes<'a> {
-    let asked = Attributes::resource(ask.user, verb, GROUP, CLAIMS);
-    asked.version(&ask.resource.version)
+fn attributes<'a>(ctx: &'a RequestContext<'_>, verb: &'a str) -> Attributes<'a> {
+    let asked = Attributes::resource(ctx.user, verb, GROUP, CLAIMS);
+    asked.version(&ctx.resource.version)
 }
 
 /// The words of a refusal, unless it is allowed.

@@ -24,9 +24,9 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    pub(crate) fn read(ask: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
-        let kind = Kind::of(ask)?;
-        let is_custom = ask.resource.custom.is_some();
+    pub(crate) fn read(ctx: &RequestContext<'_>, bytes: &[u8]) -> Result<Self, Status> {
+        let kind = Kind::of(ctx)?;
+        let is_custom = ctx.resource.custom.is_some();
         if kind == Kind::Apply {
             let is_json = bytes.trim_ascii_start().starts_with(b"{");
             let value = yaml::to_json(bytes).map_err(|error| {
@@ -241,7 +241,7 @@ impl Document {
     }
 }
 
-/// No more unknown fields of steps are told, as upstream has it; nor any after their names have reached that size.
+/// At most so many unknown fields of operations are reported, as upstream; and none after their names have reached this size.
 const MOST_UNKNOWN: usize = 100;
 const MOST_UNKNOWN_BYTES: usize = 1 << 16;
 

@@ -15,10 +15,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn of(ask: &RequestContext<'_>) -> Result<Self, Status> {
-        let header = respond::text(ask.headers, &CONTENT_TYPE).unwrap_or_default();
+    pub(crate) fn of(ctx: &RequestContext<'_>) -> Result<Self, Status> {
+        let header = respond::text(ctx.headers, &CONTENT_TYPE).unwrap_or_default();
         let media = header.split(';').next().unwrap_or_default().trim();
-        let custom = ask.resource.custom.is_some();
+        let custom = ctx.resource.custom.is_some();
         match media {
             "application/json-patch+json" => Ok(Self::Json),
             "application/merge-patch+json" => Ok(Self::Merge),

@@ -13,7 +13,7 @@ use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 const APPLY: &str = "application/apply-patch+yaml";
 
 impl ReportedVerb {
-    /// `scope` tells lists from reads of one object.
+    /// `scope` distinguishes lists from reads of one object.
     fn of(method: &Method, headers: &HeaderMap, scope: Scope) -> Self {
         match *method {
             Method::GET | Method::HEAD => match scope {
@@ -56,8 +56,8 @@ const APISERVER: &str = "apiserver";
 
 impl<'a> Reported<'a> {
     /// None for what no handler is there for: what clients make up is not to become a label.
-    pub(super) fn resource(ask: &'a RequestContext<'_>) -> Option<Self> {
-        let (info, row) = (ask.info, &ask.resource);
+    pub(super) fn resource(ctx: &'a RequestContext<'_>) -> Option<Self> {
+        let (info, row) = (ctx.info, &ctx.resource);
         if !info.subresource.is_empty() && row.subresource(&info.subresource).is_none() {
             return None;
         }
@@ -73,11 +73,11 @@ impl<'a> Reported<'a> {
                 _ => Scope::Resource,
             }
         };
-        let verb = verb(info, ask.method, ask.headers, scope);
+        let verb = verb(info, ctx.method, ctx.headers, scope);
         (verb != ReportedVerb::Other).then_some(Self {
             verb,
             scope,
-            dry_run: dry_run(ask.query),
+            dry_run: dry_run(ctx.query),
             group: &row.group,
             version: &row.version,
             resource: &row.plural,

@@ -10,9 +10,9 @@ use super::limiter::Limits;
 use super::seat_slot::SeatSlot;
 use crate::instruments::inflight::Inflight;
 
-/// Places for requests that are served at the same time.
+/// How many requests are served at a time.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct InflightLimit {
     reading: Limit,
     writing: Limit,
 }
@@ -37,7 +37,7 @@ impl Limit {
     }
 }
 
-impl Places {
+impl InflightLimit {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             reading: Limit::new(limits.max_requests_inflight),
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// Watches take none, and who may do everything is served in any case, as upstream.
+    /// Watches are not counted, and members of `system:masters` are always served, as in kube-apiserver's `WithMaxInFlightLimit`.
     pub(crate) fn take(
         &self,
         asked: &Attributes<'_>,

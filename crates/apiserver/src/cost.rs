@@ -17,6 +17,8 @@
 )]
 
 mod admission;
+mod allocation;
+mod asking;
 mod bodies;
 mod builtin;
 mod crossing;

@@ -154,22 +154,39 @@ pub(crate) fn start(
     info: &RequestInfo<'_>,
     (method, target): (&Method, Option<&PathAndQuery>),
 ) -> Outcome {
-    let reads = reads(info, method);
-    let resource = info.resource.as_ref();
-    let is_watch = resource.is_some_and(|it| it.verb == Verb::Watch);
     if entry.level.is_exempt {
-        return Outcome::Seated(entry.start_exempt(work, reads, is_watch));
+        let seat = entry.start_exempt(work, reads(info, method), is_watch(info));
+        return Outcome::Seated(seat);
     }
+    let resource = info.resource.as_ref();
     let namespace = resource.map_or("", |it| &*it.namespace);
     entry.start(Arriving {
-        work,
         hash: entry.hash(&user.name, namespace),
-        reads,
-        is_watch,
+        ..arriving(work, user, info, (method, target))
+    })
+}
+
+/// A request of no flow.
+pub(crate) fn arriving(
+    work: WorkEstimate,
+    user: &Arc<User>,
+    info: &RequestInfo<'_>,
+    (method, target): (&Method, Option<&PathAndQuery>),
+) -> Arriving {
+    Arriving {
+        work,
+        hash: 0,
+        reads: reads(info, method),
+        is_watch: is_watch(info),
         user: user.clone(),
         method: method.clone(),
         target: target.cloned(),
-    })
+    }
+}
+
+fn is_watch(info: &RequestInfo<'_>) -> bool {
+    let resource = info.resource.as_ref();
+    resource.is_some_and(|it| it.verb == Verb::Watch)
 }
 
 /// Whether a request changes nothing.

@@ -18,6 +18,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use auth::{Attributes, User};
+use flowcontrol::WorkEstimate;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use meta::Status;
@@ -25,6 +26,8 @@ use tokio::time::error::Elapsed;
 
 use crate::access::impersonate;
 use crate::catalog::Resource;
+use crate::flow;
+use crate::flow::seat_slot::SeatSlot;
 use crate::handler::context::RequestContext;
 use crate::handler::respond;
 use crate::nonresource;
@@ -148,8 +151,7 @@ async fn run(
         .as_ref()
         .is_some_and(|it| it.verb == Verb::Watch);
     let is_quiet = is_watch && matches!(caller, Caller::Local(_));
-    let is_told = api.tracer().is_on() && !is_quiet;
-    let started = is_told.then(|| stats.started.tick());
+    let started = (api.tracer().is_on() && !is_quiet).then(|| stats.started.tick());
     traced::begin(api.tracer(), &parts.headers, sender, started);
     let user = known?;
     if let Some(log_entry) = &mut log_entry {
@@ -188,10 +190,12 @@ async fn run(
         };
     api.metrics().access.placed(stats.lap());
     stats.seated();
+    let work = stats.work;
     let _authorization = traced::filter_span("authorization");
     if let Err(status) = gate::authorize(api, &asked, stats).await {
         return Ok(forbidden(&status, &parts.headers, query));
     }
+    let list = || list(&seat, work, &user, info, parts);
     let Some(resource) = &info.resource else {
         if debug_flags::is_path(info.path) {
             drop(seat); // Its body may take its time.
@@ -205,6 +209,7 @@ async fn run(
             method: &parts.method,
         };
         stats.series = api.metrics().requests.path(&ctx);
+        list();
         let answered = Box::pin(in_time(stats.deadline, nonresource::answer(api, &ctx))).await;
         return Ok(answered.unwrap_or_else(|it| respond::refused(&it, &parts.headers, query)));
     };
@@ -221,8 +226,7 @@ async fn run(
     };
     let warnings = Warnings::default();
     if found.custom.is_some() || resource.subresource.is_empty() {
-        let deprecation = deprecation(&found);
-        stats.deprecated = deprecation.is_some();
+        let deprecation = deprecation(&found).inspect(|_| stats.deprecated = true);
         warnings.add(deprecation);
     }
     let ctx = RequestContext {
@@ -237,7 +241,21 @@ async fn run(
         seat: &seat,
         limiter: api.limiter(),
     };
-    Ok(act(api, &ctx, body, stats).await)
+    Ok(act(api, &ctx, body, stats, list).await)
+}
+
+/// Has whoever debugs flow control see a request. One that is no resource is listed at once: it may be the one that asks.
+fn list(
+    seat: &SeatSlot,
+    work: Option<WorkEstimate>,
+    user: &Arc<User>,
+    info: &RequestInfo<'_>,
+    parts: &Parts,
+) {
+    if let Some(work) = work {
+        let target = (&parts.method, parts.uri.path_and_query());
+        seat.list(|| flow::arriving(work, user, info, target));
+    }
 }
 
 /// Custom groups know only what they serve.
@@ -257,12 +275,13 @@ fn longest(api: &Api, caller: &Caller) -> Duration {
     }
 }
 
-/// Has the verb answer, within its time.
+/// Has the verb answer, within its time. `on_wait` is called if that takes a wait.
 async fn act(
     api: &Arc<Api>,
     ctx: &RequestContext<'_>,
     body: RequestBody,
     stats: &mut RequestStats,
+    on_wait: impl FnOnce(),
 ) -> Response<Body> {
     stats.series = api.metrics().requests.resource(ctx);
     if stats.deprecated && stats.series.is_some() {
@@ -270,7 +289,7 @@ async fn act(
     }
     let work = pin!(verbs::answer(api, ctx, body));
     let mut work = Offload::new(api.cpu_slots(), work);
-    let answered = with_deadline(ctx.deadline, &mut work).await;
+    let answered = with_deadline(ctx.deadline, &mut work, on_wait).await;
     let mut response = answered.unwrap_or_else(|_| {
         api.metrics().requests.timed_out(ctx);
         respond::failed(&timed_out(), ctx.headers, ctx.query)
@@ -317,7 +336,7 @@ async fn in_time<T>(
     work: impl Future<Output = Result<T, Status>>,
 ) -> Result<T, Status> {
     let mut work = pin!(work);
-    let answered = with_deadline(deadline, &mut work).await;
+    let answered = with_deadline(deadline, &mut work, || ()).await;
     answered.unwrap_or_else(|_| Err(timed_out()))
 }
 
@@ -325,15 +344,17 @@ async fn in_time<T>(
 async fn with_deadline<F: Future + Unpin>(
     deadline: Option<Instant>,
     work: &mut F,
+    on_wait: impl FnOnce(),
 ) -> Result<F::Output, Elapsed> {
     // Most work ends without a wait: then there is no need for a timer.
     let first = poll_fn(|context| Poll::Ready(Pin::new(&mut *work).poll(context))).await;
-    match (first, deadline) {
-        (Poll::Ready(output), _) => Ok(output),
-        (Poll::Pending, None) => Ok(work.await),
-        (Poll::Pending, Some(deadline)) => {
-            Box::pin(tokio::time::timeout_at(deadline.into(), work)).await
-        }
+    if let Poll::Ready(output) = first {
+        return Ok(output);
+    }
+    on_wait();
+    match deadline {
+        None => Ok(work.await),
+        Some(deadline) => Box::pin(tokio::time::timeout_at(deadline.into(), work)).await,
     }
 }
 

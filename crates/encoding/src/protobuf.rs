@@ -4,7 +4,9 @@ mod reader;
 mod writer;
 
 pub use reader::{Error, Field, Reader, bytes_at, fields, number_at};
-pub use writer::{Message, put_bytes, put_length, put_message, put_tag, put_varint, varint_width};
+pub use writer::{
+    Message, put_bytes, put_length, put_length_at, put_message, put_tag, put_varint, varint_width,
+};
 
 /// How a field's value is laid out.
 pub const VARINT: u8 = 0;

@@ -70,6 +70,7 @@ fn caller(name: &str, groups: &[&str]) -> Caller {
         known: Some((user, (0, i64::MAX))),
         proxy: None,
         memory: Arc::default(),
+        encoded: std::sync::OnceLock::new(),
     }
 }
 

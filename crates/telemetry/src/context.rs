@@ -78,6 +78,7 @@ impl TraceId {
         Self::new(u128::from(hex::read(high)?) << 64 | u128::from(hex::read(low)?))
     }
 
+    #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
@@ -104,6 +105,7 @@ impl SpanId {
         Self::new(hex::read(text)?)
     }
 
+    #[inline]
     pub fn to_bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }

@@ -13,6 +13,7 @@ mod current;
 mod describe;
 mod encode;
 mod ids;
+mod plan;
 mod pool;
 mod sampling;
 mod wire;

@@ -1,5 +1,7 @@
 //! Which secrets a pod uses, and whether its account names them.
 
+use std::collections::HashSet;
+
 use json::Value;
 
 use crate::read::{has, items, text};
@@ -25,11 +27,11 @@ pub(super) fn refused(pod: &Value, account: &Value) -> Option<String> {
     if in_containers.is_some() {
         return in_containers;
     }
-    let pull = items(account, &["imagePullSecrets"]);
+    let pull = names(items(account, &["imagePullSecrets"]));
     let pod_pull = items(pod, &["spec", "imagePullSecrets"]).iter();
     for (index, reference) in pod_pull.enumerate() {
         let name = text(reference, &["name"]);
-        if !pull.iter().any(|it| text(it, &["name"]) == name) {
+        if !pull.contains(name) {
             let account = allowed.account;
             return Some(format!(
                 "imagePullSecrets[{index}].name=\"{name}\" is not allowed because service account {account} does not reference that imagePullSecret"
@@ -46,7 +48,11 @@ pub(super) fn refused_ephemeral(pod: &Value, account: &Value) -> Option<String> 
 
 struct Allowed<'a> {
     account: &'a str,
-    secrets: &'a [Value],
+    secrets: HashSet<&'a str>,
+}
+
+fn names(references: &[Value]) -> HashSet<&str> {
+    references.iter().map(|it| text(it, &["name"])).collect()
 }
 
 impl<'a> Allowed<'a> {
@@ -56,12 +62,12 @@ impl<'a> Allowed<'a> {
         let asked = matches!(asked, "1" | "t" | "T" | "TRUE" | "true" | "True");
         asked.then(|| Self {
             account: meta::object::name(account),
-            secrets: items(account, &["secrets"]),
+            secrets: names(items(account, &["secrets"])),
         })
     }
 
     fn has(&self, name: &str) -> bool {
-        self.secrets.iter().any(|it| text(it, &["name"]) == name)
+        self.secrets.contains(name)
     }
 
     fn not(&self, what: &str) -> String {

@@ -1,7 +1,7 @@
 //! Authentication: from certificates, headers and tokens to a user, by the rules of the crate `auth`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use auth::authenticate::{Authenticator, Credentials};
 use auth::serviceaccount::Lookup;
@@ -78,6 +78,7 @@ impl Authentication {
             peer,
             trusted,
             known,
+            encoded: OnceLock::new(),
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) fn all(kind: &GroupVersionKind, resource: &Resource, object: Value) {
 
 /// A namespace with the strictest level and limits for all that can have some.
 #[derive(Debug)]
-struct Others;
+pub(super) struct Others;
 
 impl Lookup for Others {
     fn get(&self, _: &str, resource: &str, _: &str, name: &str) -> Option<Value> {

@@ -10,6 +10,8 @@ use super::builtin::{NOW, One};
 use super::measure::{Report, TIMES};
 
 const SMALL: usize = 250;
+/// Some six hundred times for patterns of all lengths, which are compiled when they are first used.
+const ALLOCATED: u64 = 2_000;
 
 fn many(count: usize, item: impl Fn(usize) -> Value) -> Value {
     (0..count).map(item).collect()
@@ -37,6 +39,10 @@ fn definition(shape: &str, count: usize) -> Value {
             let pattern = format!("[\\p{{L}}]{{{}}}a{it}", it % 40 + 1);
             json!({"type": "string", "pattern": pattern})
         })),
+        "patterns of large sets" => properties(map(
+            count + count / 2,
+            |_| json!({"type": "string", "pattern": "[\\p{L}]{40}"}),
+        )),
         "patterns without case" => properties(map(
             count,
             |_| json!({"type": "string", "pattern": "(?i)[\\x{0}-\\x{10FFFF}]\\p{L}\\w"}),
@@ -77,11 +83,12 @@ fn definition(shape: &str, count: usize) -> Value {
 
 #[test]
 fn definitions() {
-    let mut report = Report::default();
+    let mut report = Report::allocating(ALLOCATED);
     for shape in [
         "properties",
         "required",
         "patterns",
+        "patterns of large sets",
         "patterns without case",
         "listed values",
         "defaults in defaults",
@@ -108,7 +115,7 @@ fn definitions() {
             drop(schema.map(|it| schema::with_object_meta(&it)));
         });
     }
-    report.judge(30);
+    report.judge(33);
 }
 
 /// A schema, and an object of it.
@@ -150,6 +157,13 @@ fn object(shape: &str, count: usize) -> (Value, Value) {
                 map(count, |_| "aaaaaaaaaa".into()),
             )
         }
+        "patterns of large sets" => (
+            properties(map(
+                count + count / 2,
+                |_| json!({"type": "string", "pattern": "^[\\p{L}]{40}"}),
+            )),
+            map(count + count / 2, |_| "aaaaaaaaaa".into()),
+        ),
         "a long text and a pattern" => {
             let pattern = "([a-z]{1,9}[0-9]){3}$";
             let schema = properties(json!({"a": {"type": "string", "pattern": pattern}}));
@@ -202,7 +216,7 @@ fn object(shape: &str, count: usize) -> (Value, Value) {
 
 #[test]
 fn objects() {
-    let mut report = Report::default();
+    let mut report = Report::allocating(ALLOCATED);
     for shape in [
         "wrong values below a long key",
         "right values below a long key",
@@ -211,6 +225,7 @@ fn objects() {
         "items without what they need",
         "items and listed values",
         "patterns",
+        "patterns of large sets",
         "a long text and a pattern",
         "items of a set",
         "items of a map",
@@ -280,7 +295,7 @@ fn objects() {
             drop(structural::validate_update(schema.place(), object, object));
         });
     }
-    report.judge(52);
+    report.judge(56);
 }
 
 /// An object of nothing has no keys to look for.

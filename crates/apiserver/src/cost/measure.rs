@@ -50,11 +50,22 @@ fn now() -> Duration {
 /// What was found to grow too much, and how much was looked at.
 #[derive(Debug, Default)]
 pub(super) struct Report {
+    /// How often the size of the input may be allocated in all.
+    allocated: Option<u64>,
     wrong: Vec<String>,
     steps: usize,
 }
 
 impl Report {
+    /// Looks at what grows as its input does, but is very much of it, as well: for steps that take many small things, none of
+    /// which may be made into something large.
+    pub(super) fn allocating(times: u64) -> Self {
+        Self {
+            allocated: Some(times),
+            ..Self::default()
+        }
+    }
+
     /// One step over a small and a large input. `size` is what a client would send of the large one.
     pub(super) fn step<I, T>(
         &mut self,
@@ -89,6 +100,11 @@ impl Report {
         }
         if second.peak > FREE + MEMORY * size as u64 {
             let _ = write!(why, " memory {} for {size} bytes", second.peak);
+        }
+        if let Some(times) = self.allocated
+            && second.total > FREE + times * size as u64
+        {
+            let _ = write!(why, " allocations {} for {size} bytes", second.total);
         }
         if !why.is_empty() {
             self.wrong.push(format!("{name}:{why}"));

@@ -147,6 +147,15 @@ fn of_level(table: &mut Table, level: &Level, queues: &QueueSet<Carried>, detail
     for request in &queues.dump_without_queue() {
         push(-1, -1, request);
     }
+    for (since, request) in level.listed().requests.values() {
+        let request = RequestDump {
+            arrived: *since,
+            started: Some(*since),
+            work: request.arriving.work,
+            data: request,
+        };
+        push(-1, -1, &request);
+    }
 }
 
 fn row(

@@ -1,6 +1,7 @@
 //! Hot path. A priority level, and the schemas whose requests it serves.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -35,6 +36,24 @@ pub(crate) struct Level {
     retry_after: Mutex<RetryAfter>,
     /// Names of schemas, by the number that requests are counted under.
     schemas: Mutex<Vec<String>>,
+    /// Exempt requests for whoever debugs, as far as they wait for something.
+    listed: Mutex<Listed>,
+}
+
+/// Requests by numbers that are given out in order.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    next: u64,
+    pub(super) requests: BTreeMap<u64, (Nanos, Carried)>,
+}
+
+impl Listed {
+    pub(super) fn add(&mut self, since: Nanos, request: Carried) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.requests.insert(number, (since, request));
+        number
+    }
 }
 
 impl Level {
@@ -50,7 +69,12 @@ impl Level {
             queue_count: AtomicU32::new(0),
             retry_after: Mutex::default(),
             schemas: Mutex::default(),
+            listed: Mutex::default(),
         }
+    }
+
+    pub(super) fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, QueueSet<Carried>> {

@@ -49,6 +49,8 @@ pub(crate) struct FlowSeat {
     reads: bool,
     is_watch: bool,
     since: Nanos,
+    /// Its number among the exempt requests that are listed.
+    listed: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +144,7 @@ impl EntryRef {
             reads,
             is_watch,
             since,
+            listed: None,
         }
     }
 
@@ -154,6 +157,21 @@ impl EntryRef {
 impl FlowSeat {
     pub(crate) fn is_exempt(&self) -> bool {
         matches!(self.held, Held::Exempt(_))
+    }
+
+    /// Shows an exempt request in `dump_requests` until this is dropped. Most exempt requests end at once and are not listed;
+    /// requests of other levels are listed from their level's queues.
+    pub(crate) fn list(&mut self, arriving: impl FnOnce() -> Arriving) {
+        if !self.is_exempt() || self.listed.is_some() {
+            return;
+        }
+        let carried = Carried {
+            waker: None,
+            entry: self.entry.clone(),
+            arriving: arriving(),
+        };
+        let number = self.entry.level.listed().add(self.since, carried);
+        self.listed = Some(number);
     }
 
     /// Gives the seats back before the work is done. Returns what is needed to get them again; `None` if no request waits for them.
@@ -191,6 +209,9 @@ impl Drop for FlowSeat {
         match self.held {
             Held::Exempt(seats) => {
                 level.exempt.finish(self.entry.number, seats, now);
+                if let Some(number) = self.listed {
+                    level.listed().requests.remove(&number);
+                }
             }
             Held::Limited(ticket) => level.finish(ticket),
             Held::Nothing => {}

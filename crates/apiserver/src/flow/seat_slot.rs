@@ -44,6 +44,13 @@ impl SeatSlot {
         matches!(*self.held(), Held::Nothing)
     }
 
+    /// See [`FlowSeat::list`].
+    pub(crate) fn list(&self, arriving: impl FnOnce() -> Arriving) {
+        if let Held::Seat(seat) = &mut *self.held() {
+            seat.list(arriving);
+        }
+    }
+
     /// Gives the seat back while the request waits. False if no other request could use it.
     pub(crate) fn give_back(&self) -> bool {
         let mut held = self.held();

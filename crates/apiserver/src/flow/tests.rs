@@ -13,8 +13,10 @@ use json::json;
 use telemetry::metrics::{Format, Registry, render};
 
 use super::{Arriving, Changed, EntryRef, FlowControl, FlowSeat, Outcome, StreamSeat};
+use crate::flow::debug;
 use crate::flow::limiter::Limits;
 use crate::flow::seat_slot::SeatSlot;
+use crate::request::Query;
 use crate::transport::body::{Body, Upcoming};
 
 struct World {
@@ -227,4 +229,36 @@ async fn what_is_exempt_never_waits() {
     world.has("apiserver_flowcontrol_current_executing_seats{flow_schema=\"exempt\",priority_level=\"exempt\"} 100\n");
     drop(all);
     world.has("apiserver_flowcontrol_current_executing_requests{flow_schema=\"exempt\",priority_level=\"exempt\"} 0\n");
+}
+
+#[tokio::test]
+async fn exempt_requests_that_wait_are_listed() {
+    let world = world();
+    let admin = User::new("admin", &["system:masters"]);
+    let entry = world.flow.classify(&Attributes::path(&admin, "get", "/"));
+    let entry = entry.expect("a schema");
+    let list = || {
+        let query = Query::parse(Some("includeRequestDetails=1"));
+        debug::dump(&world.flow, &query, "dump_requests").expect("a table")
+    };
+    let Outcome::Seated(mut seat) = entry.start(arriving()) else {
+        panic!("nobody waits there");
+    };
+    assert!(!list().contains("exempt"), "{}", list());
+    for _ in 0..2 {
+        seat.list(arriving);
+        let table = list();
+        let rows: Vec<_> = table.lines().filter(|it| it.contains("exempt")).collect();
+        assert_eq!(rows.len(), 1, "{table}");
+        let cells: Vec<_> = rows[0].split(',').map(str::trim).collect();
+        assert_eq!(cells[..5], ["exempt", "exempt", "-1", "-1", ""], "{table}");
+        assert_eq!(cells[5], cells[9], "{table}");
+    }
+    drop(seat);
+    assert!(!list().contains("exempt"), "{}", list());
+    // Requests of other levels are in the table already.
+    let mut seat = world.seat();
+    let before = list().lines().count();
+    seat.list(arriving);
+    assert_eq!(list().lines().count(), before);
 }

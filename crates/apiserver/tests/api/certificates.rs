@@ -141,6 +141,7 @@ async fn a_certificate_that_expires_on_an_open_connection_counts_no_more() {
             known: Some((Arc::new(user), validity)),
             proxy: None,
             memory: Arc::default(),
+            encoded: std::sync::OnceLock::new(),
         };
         assert_eq!(who(&fixture, &caller, &[]).await, ann);
         let certificate = client(&proxies, "proxy", end);
@@ -150,6 +151,7 @@ async fn a_certificate_that_expires_on_an_open_connection_counts_no_more() {
             known: None,
             proxy: x509::validity(&certificate),
             memory: Arc::default(),
+            encoded: std::sync::OnceLock::new(),
         };
         assert_eq!(who(&fixture, &caller, &headers).await, proxied);
     }

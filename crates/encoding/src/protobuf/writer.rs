@@ -48,13 +48,13 @@ pub fn put_message<R>(
     // Callers know how many at compile time: no more than a store is left of it.
     out.extend_from_slice(&[0; 4][..expected]);
     let result = write(out);
-    close(out, start, expected);
+    put_length_at(out, start, expected);
     result
 }
 
 /// Writes the length of what follows `expected` bytes from `start` on.
 #[inline]
-fn close(out: &mut Vec<u8>, start: usize, expected: usize) {
+pub fn put_length_at(out: &mut Vec<u8>, start: usize, expected: usize) {
     let mut size = out.len() - start - expected;
     let width = varint_width(size);
     if width != expected {
@@ -142,7 +142,7 @@ impl Message {
         let start = self.0.len();
         self.0.push(0);
         let result = write(self);
-        close(&mut self.0, start, 1);
+        put_length_at(&mut self.0, start, 1);
         result
     }
 

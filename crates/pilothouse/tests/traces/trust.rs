@@ -91,6 +91,7 @@ async fn strangers() {
         known: None,
         proxy: None,
         memory: std::sync::Arc::default(),
+        encoded: std::sync::OnceLock::new(),
     };
     recorded(&world);
     let headers = [SAMPLED, ("authorization", "Bearer wrong")];

@@ -1,6 +1,8 @@
 //! A list of states, and running it: all states that a text can be in are followed at once, so that time is at most the
 //! product of both lengths. It counts its steps and stops when there are none left.
 
+use std::collections::HashMap;
+
 use super::class::{Class, folded};
 use super::parse::{Look, Node};
 
@@ -62,7 +64,7 @@ impl Program {
             classes: Vec::new(),
             anchored: begins(node),
         };
-        program.add(node);
+        program.add(node, &mut HashMap::new());
         program.states.push(State::Match);
         Some(program)
     }
@@ -71,7 +73,8 @@ impl Program {
         self.states.len()
     }
 
-    fn add(&mut self, node: &Node) {
+    /// `known` has the places of classes, by where they lie in the tree: what is repeated has each of its classes once.
+    fn add(&mut self, node: &Node, known: &mut HashMap<usize, usize>) {
         match node {
             Node::Empty => {}
             Node::Char(it, false) => self.states.push(State::Char(*it)),
@@ -79,11 +82,15 @@ impl Program {
             Node::Any(true) => self.states.push(State::Any),
             Node::Any(false) => self.states.push(State::NotNewline),
             Node::Class(class, fold) => {
-                self.states.push(State::Class(self.classes.len()));
-                self.classes.push((class.clone(), *fold));
+                let place = known.entry(std::ptr::from_ref(class).addr());
+                let index = *place.or_insert_with(|| {
+                    self.classes.push((class.clone(), *fold));
+                    self.classes.len() - 1
+                });
+                self.states.push(State::Class(index));
             }
             Node::Look(look) => self.states.push(State::Look(*look)),
-            Node::Cat(all) => all.iter().for_each(|it| self.add(it)),
+            Node::Cat(all) => all.iter().for_each(|it| self.add(it, known)),
             Node::Alternate(all) => {
                 let mut ends = Vec::new();
                 for (index, it) in all.iter().enumerate() {
@@ -92,7 +99,7 @@ impl Program {
                     if !is_last {
                         self.states.push(State::Match);
                     }
-                    self.add(it);
+                    self.add(it, known);
                     if !is_last {
                         ends.push(self.states.len());
                         self.states.push(State::Match);
@@ -103,19 +110,25 @@ impl Program {
                     self.states[end] = State::Jump(self.states.len());
                 }
             }
-            Node::Repeat(inner, min, max) => self.repeat(inner, *min, *max),
+            Node::Repeat(inner, min, max) => self.repeat(inner, *min, *max, known),
         }
     }
 
-    fn repeat(&mut self, inner: &Node, min: usize, max: Option<usize>) {
+    fn repeat(
+        &mut self,
+        inner: &Node,
+        min: usize,
+        max: Option<usize>,
+        known: &mut HashMap<usize, usize>,
+    ) {
         for _ in 0..min {
-            self.add(inner);
+            self.add(inner, known);
         }
         let Some(max) = max else {
             // Once more, or on.
             let split = self.states.len();
             self.states.push(State::Match);
-            self.add(inner);
+            self.add(inner, known);
             self.states.push(State::Jump(split));
             self.states[split] = State::Split(self.states.len());
             return;
@@ -124,7 +137,7 @@ impl Program {
         for _ in min..max {
             splits.push(self.states.len());
             self.states.push(State::Match);
-            self.add(inner);
+            self.add(inner, known);
         }
         for split in splits {
             self.states[split] = State::Split(self.states.len());

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::layout::{Layout, Native};
 use crate::Ids;
-use crate::trace::now;
+use crate::trace::{Tick, now};
 
 /// A number that only grows.
 #[derive(Clone, Debug)]
@@ -38,6 +38,17 @@ pub(crate) struct Seen {
     pub at: SystemTime,
 }
 
+/// The last one of a bucket, or one that is nearly as new.
+#[derive(Debug, Default)]
+struct Exemplar {
+    /// When it was taken, as a tick: nothing else is looked at while that is recent. Zero before the first.
+    at: AtomicU64,
+    last: Mutex<Option<Seen>>,
+}
+
+/// An exemplar is replaced after this time: to replace it with each request would have all threads write to one place.
+const RECENT: Duration = Duration::from_millis(5);
+
 /// On a cache line of its own: threads on different shards do not get into each other's way.
 #[derive(Debug, Default)]
 #[repr(align(64))]
@@ -50,8 +61,8 @@ struct Buckets {
     cells: Box<[AtomicU64]>,
     stride: usize,
     shards: usize,
-    /// The last one of each bucket. Made with the first.
-    exemplars: OnceLock<Box<[Mutex<Option<Seen>>]>>,
+    /// One of each bucket. Made with the first.
+    exemplars: OnceLock<Box<[Exemplar]>>,
     /// The bounds were changed since: then `other` counts, for all handles.
     is_moved: AtomicBool,
     other: Mutex<Option<Arc<Buckets>>>,
@@ -230,15 +241,22 @@ impl Buckets {
     fn remember(&self, value: u64, ids: Ids) {
         let all = self.exemplars.get_or_init(|| {
             let each = 0..self.layout.buckets;
-            each.map(|_| Mutex::new(None)).collect()
+            each.map(|_| Exemplar::default()).collect()
         });
+        let now = now();
+        let exemplar = &all[self.layout.bucket(value)];
+        let before = exemplar.at.load(Ordering::Relaxed);
+        if before != 0 && now.since(Tick::from_bits(before)) < RECENT {
+            return;
+        }
         // Whoever comes second at the same moment is not missed.
-        if let Ok(mut last) = all[self.layout.bucket(value)].try_lock() {
+        if let Ok(mut last) = exemplar.last.try_lock() {
+            exemplar.at.store(now.to_bits(), Ordering::Relaxed);
             *last = Some(Seen {
                 ids,
                 value,
                 // A third of what it takes to ask the system.
-                at: now().time(),
+                at: now.time(),
             });
         }
     }
@@ -261,7 +279,7 @@ impl Buckets {
         let all = self.exemplars.get().map_or(&[][..], |it| it);
         let all = all.iter().enumerate();
         all.filter_map(|(at, it)| {
-            let seen = *it.lock().unwrap_or_else(PoisonError::into_inner);
+            let seen = *it.last.lock().unwrap_or_else(PoisonError::into_inner);
             Some((at, seen?))
         })
         .collect()

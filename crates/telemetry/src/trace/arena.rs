@@ -74,7 +74,7 @@ impl Record {
 }
 
 /// The events or attributes of one span among those of all: each knows the next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct List {
     first: u32,
     last: u32,
@@ -93,12 +93,13 @@ impl List {
         self.first == NONE
     }
 
-    pub(super) fn iter<T: Linked>(self, all: &[T]) -> impl Iterator<Item = &T> {
+    /// With their places.
+    pub(super) fn iter<T: Linked>(self, all: &[T]) -> impl Iterator<Item = (u32, &T)> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let item = all.get(next as usize)?;
-            next = *item.next();
-            Some(item)
+            let index = std::mem::replace(&mut next, *item.next());
+            Some((index, item))
         })
     }
 
@@ -124,7 +125,8 @@ pub(super) struct Event {
     /// With the key's name, if it is not empty.
     pub(super) key: &'static str,
     pub(super) value: i64,
-    next: u32,
+    /// The next one of its span.
+    pub(super) next: u32,
 }
 
 impl Linked for Event {

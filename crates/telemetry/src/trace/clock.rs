@@ -23,6 +23,15 @@ pub fn now() -> Tick {
 }
 
 impl Tick {
+    /// As a number that an atomic can hold.
+    pub(crate) fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
     /// The time of day, of a moment just now.
     pub(crate) fn time(self) -> SystemTime {
         let nanos = Calendar::at(self).nanos(self);
@@ -89,6 +98,18 @@ impl Calendar {
 
     #[inline]
     pub(super) fn nanos(&self, Tick(tick): Tick) -> u64 {
+        // Nearly always: the product has no more than 64 bits.
+        if let Some(since) = tick.checked_sub(self.tick)
+            && since < 1 << 31
+            && self.length <= 1 << 32
+        {
+            return self.time.wrapping_add((since * self.length) >> 32);
+        }
+        self.distant_nanos(tick)
+    }
+
+    #[inline(never)]
+    fn distant_nanos(&self, tick: u64) -> u64 {
         let apart = scale(tick.abs_diff(self.tick), self.length);
         if tick >= self.tick {
             self.time.saturating_add(apart)
@@ -224,6 +245,23 @@ mod tests {
                 "{before} {told} {after}"
             );
             assert!(calendar.nanos(now()) >= told);
+        }
+    }
+
+    #[test]
+    fn near_and_distant_moments_are_on_one_scale() {
+        for length in [1, (1 << 32) / 3, 1 << 32, (1 << 32) + 1, 1 << 40] {
+            let calendar = Calendar {
+                tick: 1 << 40,
+                time: 1 << 60,
+                length,
+            };
+            for apart in [0, 1, 3, 1000, (1 << 31) - 1, 1 << 31, 1 << 33] {
+                let tick = calendar.tick + apart;
+                let near = calendar.nanos(Tick(tick));
+                assert_eq!(near, calendar.distant_nanos(tick), "{length} {apart}");
+                assert_eq!(near - calendar.time, scale(apart, length));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Hot path. The request that this thread is at.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
 
@@ -13,7 +13,7 @@ use crate::Ids;
 use crate::context::{TraceContext, traceparent};
 
 thread_local! {
-    static CURRENT: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
+    static CURRENT: RefCell<Option<Box<Arena>>> = const { RefCell::new(None) };
     /// What is kept of it: what is asked all the time is asked of this.
     static KEEP: Cell<Keep> = const { Cell::new(Keep::Nothing) };
 }
@@ -100,11 +100,9 @@ fn recording<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
     if is_recording() { with(act) } else { None }
 }
 
+#[inline]
 fn with<T>(act: impl FnOnce(&mut Arena) -> T) -> Option<T> {
-    let mut arena = CURRENT.take()?;
-    let done = act(&mut arena);
-    CURRENT.set(Some(arena));
-    Some(done)
+    CURRENT.with(|current| current.try_borrow_mut().ok()?.as_deref_mut().map(act))
 }
 
 /// Whether what is said now is kept.
@@ -230,15 +228,11 @@ pub fn past(name: &'static str, scope: Scope, start: Tick, end: Tick) {
 
 /// The headers that a call of somebody else takes along from the innermost span.
 pub fn outgoing() -> Option<Outgoing> {
-    let arena = CURRENT.take()?;
-    let span = arena.caller();
-    let outgoing = Outgoing {
-        traceparent: traceparent(arena.trace_id, span, arena.flags),
+    with(|arena| Outgoing {
+        traceparent: traceparent(arena.trace_id, arena.caller(), arena.flags),
         tracestate: arena.state.as_deref().map(str::to_owned),
         baggage: arena.baggage.as_deref().map(str::to_owned),
-    };
-    CURRENT.set(Some(arena));
-    Some(outgoing)
+    })
 }
 
 /// The root of the current request, if it is recorded: what goes on after the request can link to it.

@@ -44,6 +44,7 @@ pub(super) fn derived(seed: u64, index: u32) -> SpanId {
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The last steps of splitmix64, by Steele, Lea and Flood.
+#[inline]
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

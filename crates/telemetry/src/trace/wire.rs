@@ -7,8 +7,15 @@ pub(super) const INT_VALUE: u32 = 3;
 use encoding::protobuf::{LENGTH, VARINT, put_tag, varint_width as width};
 /// What comes before a value, values, and messages whose length takes so many bytes as a rule.
 pub(super) use encoding::protobuf::{
-    put_bytes as bytes, put_length as open, put_message as message, put_varint as varint,
+    put_bytes as bytes, put_length as open, put_length_at as close, put_message as message,
+    put_varint as varint,
 };
+
+/// A tag with two bytes for a length that [`close`] writes.
+pub(super) fn open_later(out: &mut Vec<u8>, field: u32) {
+    put_tag(out, field, LENGTH);
+    out.extend_from_slice(&[0; 2]);
+}
 
 #[inline]
 pub(super) fn int(out: &mut Vec<u8>, field: u32, value: i64) {

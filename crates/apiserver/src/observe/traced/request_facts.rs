@@ -1,8 +1,6 @@
 //! Hot path. What is known of a request when its answer begins, as its trace says it. It is written straight into the
 //! message for the collector: nothing of it is copied before.
 
-use std::fmt::Write as _;
-use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
@@ -16,7 +14,7 @@ use crate::observe::request_log::path_with_query;
 use crate::request::negotiate;
 use crate::request::{Query, ResourceRequest};
 use crate::transport::body::Body;
-use crate::transport::caller::Caller;
+use crate::transport::caller::{Caller, EncodedPeer};
 
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -30,16 +28,15 @@ pub(crate) struct RequestFacts<'a> {
     forwarded: Option<&'a HeaderValue>,
     /// If it is known.
     request_size: Option<i64>,
-    peer: Option<SocketAddr>,
-    /// The peer's IP address, empty if there is none.
-    client: AddressText,
+    /// None for a controller of ours.
+    peer: Option<&'a EncodedPeer>,
     audit_id: &'a str,
     size: Option<u64>,
 }
 
 impl<'a> RequestFacts<'a> {
     pub(crate) fn new(
-        caller: &Caller,
+        caller: &'a Caller,
         parts: &'a Parts,
         (query, info): (&Query, Option<&'a ResourceRequest<'a>>),
         response: &'a Response<Body>,
@@ -65,10 +62,6 @@ impl<'a> RequestFacts<'a> {
                 _ => {}
             }
         }
-        let peer = match caller {
-            Caller::Remote { peer, .. } => Some(peer.address),
-            Caller::Local(_) => None,
-        };
         // HTTP/2 has no header for it.
         let authority = parts.uri.authority();
         let pretty = query.get("pretty");
@@ -90,8 +83,7 @@ impl<'a> RequestFacts<'a> {
             alike,
             forwarded,
             request_size,
-            peer,
-            client: peer.map_or(AddressText::EMPTY, |it| AddressText::new(it.ip())),
+            peer: caller.encoded_peer(),
             audit_id: text(audit_id),
             size: response.body().size_hint().exact(),
         }
@@ -101,21 +93,28 @@ impl<'a> RequestFacts<'a> {
         self.parts.uri.path()
     }
 
+    /// By whom a proxy was asked, if it says so.
+    fn forwarded(&self) -> &'a str {
+        let Some(forwarded) = self.forwarded else {
+            return "";
+        };
+        let first = text(Some(forwarded)).split(',').next();
+        first.unwrap_or_default().trim()
+    }
+
     fn server(&self, out: &mut Attributes<'_>) {
         match &self.known {
             Some(known) => out.encoded(&known.server),
             None => self.alike.server(out),
         }
         out.text("url.path", self.path());
-        let client = self.client.as_str();
         if let Some(peer) = self.peer {
-            out.text("network.peer.address", client);
-            out.int("network.peer.port", peer.port().into());
+            out.encoded(&peer.server);
         }
-        let forwarded = text(self.forwarded).split(',').next();
-        match forwarded.unwrap_or_default().trim() {
-            "" => out.some_text("client.address", client),
-            forwarded => out.text("client.address", forwarded),
+        match (self.forwarded(), self.peer) {
+            ("", Some(peer)) => out.encoded(&peer.client_address),
+            ("", None) => {}
+            (forwarded, _) => out.text("client.address", forwarded),
         }
         if let Some(size) = self.request_size {
             out.int("http.request.body.size", size);
@@ -136,8 +135,10 @@ impl<'a> RequestFacts<'a> {
             None => self.alike.handler(out),
         }
         out.text("audit-id", self.audit_id);
-        let client = self.client.as_str();
-        out.text("client", if client.is_empty() { "unknown" } else { client });
+        match self.peer {
+            Some(peer) => out.encoded(&peer.handler),
+            None => out.text("client", "unknown"),
+        }
         if let Some(info) = self.alike.info {
             out.text("name", &info.name);
             out.text("namespace", &info.namespace);
@@ -190,87 +191,5 @@ impl Describe for RequestFacts<'_> {
 
     fn is_error(&self) -> bool {
         self.alike.code.is_server_error()
-    }
-}
-
-/// An IP address as text, without an allocation.
-#[derive(Debug)]
-struct AddressText {
-    /// The longest has 45 bytes: eight groups, the last two as IPv4 has them.
-    bytes: [u8; 45],
-    length: usize,
-}
-
-impl AddressText {
-    const EMPTY: Self = Self {
-        bytes: [0; 45],
-        length: 0,
-    };
-
-    fn new(address: IpAddr) -> Self {
-        let mut text = Self::EMPTY;
-        // It has room for any.
-        let _ = match address {
-            IpAddr::V4(address) => {
-                let [first, rest @ ..] = address.octets();
-                text.decimal(first);
-                for octet in rest {
-                    text.push(b'.');
-                    text.decimal(octet);
-                }
-                Ok(())
-            }
-            IpAddr::V6(address) => write!(text, "{address}"),
-        };
-        text
-    }
-
-    fn push(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.length) {
-            *place = byte;
-            self.length += 1;
-        }
-    }
-
-    fn decimal(&mut self, octet: u8) {
-        if octet >= 100 {
-            self.push(b'0' + octet / 100);
-        }
-        if octet >= 10 {
-            self.push(b'0' + octet / 10 % 10);
-        }
-        self.push(b'0' + octet % 10);
-    }
-
-    fn as_str(&self) -> &str {
-        str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
-    }
-}
-
-impl std::fmt::Write for AddressText {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        text.bytes().for_each(|byte| self.push(byte));
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_written_as_they_always_are() {
-        for text in [
-            "0.0.0.0",
-            "127.0.0.1",
-            "255.10.99.100",
-            "::1",
-            "2001:db8::a:b",
-            "::ffff:192.168.100.200",
-            "1234:5678:9abc:def0:1234:5678:9abc:def0",
-        ] {
-            let address: IpAddr = text.parse().unwrap();
-            assert_eq!(AddressText::new(address).as_str(), address.to_string());
-        }
     }
 }

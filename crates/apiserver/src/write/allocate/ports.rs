@@ -1,5 +1,7 @@
 //! Node ports. The ports in use are one object, as kube-apiserver keeps them: a bitmap over the range.
 
+use std::collections::{HashMap, HashSet};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use json::{Value, json};
@@ -111,13 +113,18 @@ fn node_port(port: &Value) -> u16 {
     u16::try_from(number).unwrap_or(1)
 }
 
+/// The port that the Service itself has. None if there is no number.
+fn own_port(port: &Value) -> Option<i64> {
+    port.get("port").and_then(Value::as_i64)
+}
+
 fn health_port(service: &Value) -> u16 {
     let port = service.at(&["spec", "healthCheckNodePort"]);
     let port = port.and_then(Value::as_i64).unwrap_or(0);
     u16::try_from(port).unwrap_or(1)
 }
 
-/// All that a Service has, its health check's included.
+/// All that a Service has, its health check's included, in order.
 fn ports(service: &Value) -> Vec<u16> {
     let health = std::iter::once(health_port(service));
     let mut all: Vec<u16> = list(service).iter().map(node_port).chain(health).collect();
@@ -155,7 +162,12 @@ pub(super) fn carry_over(object: &mut Value, live: &Value) {
     if !wants(object) || !wants(live) {
         return;
     }
-    let used: Vec<u16> = list(object).iter().map(node_port).collect();
+    let used: HashSet<u16> = list(object).iter().map(node_port).collect();
+    // Of several with one name the last counts.
+    let named = list(live)
+        .iter()
+        .map(|it| (text(it, &["name"]), node_port(it)));
+    let named: HashMap<&str, u16> = named.collect();
     let Some(ports) = object
         .at_mut(&["spec", "ports"])
         .and_then(Value::as_array_mut)
@@ -163,9 +175,7 @@ pub(super) fn carry_over(object: &mut Value, live: &Value) {
         return;
     };
     for port in ports.iter_mut().filter(|port| node_port(port) == 0) {
-        let old = list(live).iter().rev();
-        let mut old = old.filter(|it| text(it, &["name"]) == text(port, &["name"]));
-        let old = old.next().map_or(0, node_port);
+        let old = named.get(text(port, &["name"])).copied().unwrap_or(0);
         if old != 0
             && !used.contains(&old)
             && let Some(fields) = port.as_object_mut()
@@ -189,9 +199,12 @@ pub(super) fn assign(
         return Ok(());
     }
     let mut bitmap = Bitmap::read(api);
+    let mut asked = HashSet::new();
     for (index, port) in list(object).iter().enumerate() {
         let number = node_port(port);
-        if number == 0 || before.contains(&number) {
+        // A new Service shares a node port between protocols of one port only.
+        let repeats = !asked.insert((number, live.is_none().then(|| own_port(port))));
+        if number == 0 || before.binary_search(&number).is_ok() {
             continue;
         }
         let refuse = |why: String| {
@@ -200,11 +213,6 @@ pub(super) fn assign(
             let error = field::Error::invalid(path, asked, why);
             Status::invalid(&resource.group_kind(), object::name(object), &[error])
         };
-        // A new Service shares a node port between protocols of one port only.
-        let mut others = list(object)[..index].iter();
-        let repeats = others.any(|it| {
-            node_port(it) == number && (live.is_some() || it.get("port") == port.get("port"))
-        });
         let (from, to) = bitmap.range;
         match bitmap.at(number) {
             Some(taken) if !*taken || repeats => *taken = true,
@@ -223,27 +231,24 @@ pub(super) fn assign(
             .and_then(Value::as_array_mut)
     {
         // The same port for two protocols shares a node port.
-        let mut given: Vec<(Value, u16)> = Vec::new();
+        let mut given = HashMap::new();
         for port in all.iter_mut() {
-            let number = port.get("port").cloned().unwrap_or_default();
-            let known = given
-                .iter()
-                .find(|(it, _)| *it == number)
-                .map(|(_, port)| *port);
+            let number = own_port(port);
+            let known = given.get(&number).copied();
             let own = node_port(port);
             let chosen = match (own, known) {
                 (0, Some(known)) => known,
                 (0, None) => bitmap.free().ok_or_else(full)?,
                 (own, _) => own,
             };
-            given.push((number, chosen));
+            given.entry(number).or_insert(chosen);
             if let Some(fields) = port.as_object_mut() {
                 fields.insert("nodePort", i64::from(chosen));
             }
         }
     }
     let asked = health_port(object);
-    if wants_health(object) && asked != 0 && !before.contains(&asked) {
+    if wants_health(object) && asked != 0 && before.binary_search(&asked).is_err() {
         let refuse = |why: &str| {
             let text = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
             Status::internal(text)
@@ -266,7 +271,10 @@ pub(super) fn assign(
         }
     }
     let now = ports(object);
-    for port in before.iter().filter(|port| !now.contains(port)) {
+    for port in before
+        .iter()
+        .filter(|port| now.binary_search(port).is_err())
+    {
         if let Some(taken) = bitmap.at(*port) {
             *taken = false;
         }

@@ -61,7 +61,7 @@ struct Buckets {
     cells: Box<[AtomicU64]>,
     stride: usize,
     shards: usize,
-    /// The last one of each bucket. Made with the first.
+    /// One of each bucket. Made with the first.
     exemplars: OnceLock<Box<[Exemplar]>>,
     /// The bounds were changed since: then `other` counts, for all handles.
     is_moved: AtomicBool,

@@ -1,4 +1,4 @@
-//! Who sends a request, and whether they may: the bridge to the crate `auth`.
+//! Authentication, impersonation and refusals: the bridge to the crate `auth`.
 //!
 //! **Belongs here:** what connections, headers and tokens say of a sender, and how refusals read. The crate `auth`
 //! decides.

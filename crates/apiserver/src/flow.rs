@@ -141,7 +141,7 @@ impl FlowControl {
         let entries = self.entries.load();
         let matches = |it: &&EntryRefs| it.entry().schema.matches(&request);
         let found = entries.iter().find(matches);
-        // Whoever has none of the usual groups still gets a place.
+        // A user in none of the usual groups still gets a seat.
         found.or(entries.last()).map(EntryRefs::get)
     }
 }

@@ -145,7 +145,7 @@ async fn run(
     stats.deadline = most.map(|it| Instant::now() + it);
     let known = gate::authenticate(api, caller, &parts.headers, stats).await;
     let sender = known.as_deref().ok();
-    // Nobody waits for what a watch within the process sends: it would only fill a collector.
+    // A watch within the process is not traced: its spans would only fill a collector.
     let is_watch = info
         .resource
         .as_ref()
@@ -159,7 +159,7 @@ async fn run(
     }
     // Nothing is audited here, as with an upstream that has no policy for it.
     let _audit = traced::filter_span("audit");
-    // As Kubernetes 1.37 calls it, whoever may be impersonated.
+    // The name that Kubernetes 1.37 uses, whichever user is impersonated.
     let _impersonation = traced::filter_span("constrainedimpersonation");
     let method = lowercase(&parts.method);
     let user = if impersonate::is_requested(&parts.headers) {
@@ -308,7 +308,7 @@ async fn act(
     response
 }
 
-/// Refuses who has asked for much and read little of it.
+/// Refuses a client that has requested much and read little of it.
 fn check_unread(api: &Api, caller: &Caller, user: &User, path: &str) -> Result<(), Status> {
     match caller {
         Caller::Remote { memory, .. } if !gate::is_probe(path) => api.unread().check(memory, user),

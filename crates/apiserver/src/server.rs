@@ -81,7 +81,7 @@ pub async fn serve(
     let _ = tokio::time::timeout(grace, finish).await;
 }
 
-/// Comes back when it is time, or when nobody is left to say so.
+/// Returns when the server is to stop, or when the sender of that signal is gone.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -167,7 +167,7 @@ async fn connection(
             () = patience.as_mut(), if is_new => {
                 is_new = false;
                 if !asked.load(Ordering::Relaxed) {
-                    // Whoever connects and asks nothing makes room for others.
+                    // A connection without a request is closed.
                     return Ok(());
                 }
             }

@@ -15,6 +15,8 @@ pub(crate) mod definition;
 pub(crate) mod delete;
 mod disabled;
 pub(crate) mod escalation;
+mod feature_rules;
+pub mod feature_uses;
 pub(crate) mod managed;
 pub(crate) mod options;
 pub(crate) mod patch;
@@ -43,6 +45,7 @@ use crate::handler::respond;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
+use crate::runtime::write_barrier::WriteGuard;
 use crate::state::Api;
 
 use managed::FieldManager;
@@ -81,6 +84,8 @@ pub(crate) struct Write<'a> {
     pub view: AdmissionView<'a>,
     /// A change by the server itself: no client owns its fields, and nothing of it is reset or validated.
     pub is_internal: bool,
+    /// Whoever closes the admission of a feature waits for it.
+    _under_way: WriteGuard,
 }
 
 /// What admission sees of a change.
@@ -118,7 +123,7 @@ impl AdmissionView<'_> {
     }
 }
 
-/// What becomes of the object that is there. Called again if somebody else was faster.
+/// What a verb makes of the live object. Called again after a conflict.
 pub(crate) trait Change: Send {
     /// `live` has its resource version. `None` if there is nothing: then the result is created.
     fn apply(&mut self, live: Option<&Value>) -> Result<Changed, Status>;
@@ -128,21 +133,21 @@ pub(crate) trait Change: Send {
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub object: Value,
-    /// Who owns which field is known already (server-side apply).
+    /// The managed fields are computed already (server-side apply).
     pub managed: bool,
     /// The client's object names the version it is based on: no second try.
     pub exact: bool,
 }
 
 impl Changed {
-    /// Nobody is to own any field of it.
+    /// The object gets no managed fields.
     fn untrack(&mut self) {
         object::forget_managers(&mut self.object);
         self.managed = true;
     }
 }
 
-/// Nobody touched it: it has its defaults still.
+/// Admission did not change the object: it still has its defaults.
 fn is_same(before: &Value, after: &Value) -> bool {
     let (before, after) = (before.as_object(), after.as_object());
     before
@@ -159,7 +164,29 @@ impl<'a> Write<'a> {
             kind: ctx.resource.gvk(),
             view: AdmissionView::Whole,
             is_internal: false,
+            _under_way: api.features().enter(),
         }
+    }
+
+    /// Whether the feature gates of the kind are still those that the request was begun with: they may have changed while its body
+    /// was read.
+    fn check_gates(&self) -> Result<(), Status> {
+        let resource = self.resource();
+        if resource.custom.is_some() || !resource.may_be_gated {
+            return Ok(());
+        }
+        let catalog = self.api.catalog().load();
+        let (group, version) = (&resource.group, &resource.version);
+        let current = catalog.get(group, version, &resource.plural);
+        if current.is_none_or(|it| !Arc::ptr_eq(it, &self.ctx.resource)) {
+            let text = "feature gates have changed while the request was read, please try again";
+            return Err(Status::too_many_requests(text, 1));
+        }
+        if !self.api.features().is_open() {
+            let text = "this server has not renewed its identity lease in time, please try again";
+            return Err(Status::too_many_requests(text, 1));
+        }
+        Ok(())
     }
 
     /// What admission has to say to a thing done to an object, before it is done.
@@ -178,7 +205,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Mutating admission; whoever refuses may have said something before.
+    /// Mutating admission. Warnings are kept even if a plugin then refuses the object.
     pub(crate) async fn admit(
         &self,
         request: &Request<'_>,
@@ -196,7 +223,7 @@ impl<'a> Write<'a> {
         done
     }
 
-    /// A webhook that makes nonsense of who owns which field has not done so.
+    /// Restores managed fields that a webhook has made invalid.
     fn keep_managers(&self, before: &Value, object: &mut Value) {
         let Err(why) = managed::check(object) else {
             return;
@@ -270,7 +297,7 @@ impl<'a> Write<'a> {
         Ok(value)
     }
 
-    /// Who names an owner twice is told so.
+    /// Warns of an owner that is named twice.
     fn distinct_owners(&self, object: &mut Value, when: &str) {
         let twice = object::distinct_owners(object);
         if !twice.is_empty() {

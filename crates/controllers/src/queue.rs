@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -93,11 +94,13 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Queue<K> {
                     Take::Key(key, added) => {
                         let (queue, doing) = (self.clone(), work(key.clone()));
                         let begun = self.series.begun(added);
-                        tasks.spawn(async move {
+                        // Boxed: the runtime's code for tasks is compiled once, not for each controller.
+                        let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
                             let outcome = doing.await;
                             queue.series.ended(begun);
                             queue.finish(&key, outcome);
                         });
+                        tasks.spawn(task);
                         continue;
                     }
                     Take::Later(at) => Some(at),

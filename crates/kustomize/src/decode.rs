@@ -344,8 +344,8 @@ macro_rules! go_struct {
             $(pub(crate) $field: $type,)*
         }
 
-        impl $crate::tally::Count for $name {
-            fn count(&self, trail: &mut $crate::tally::Trail<'_>) {
+        impl $crate::usage_counts::Count for $name {
+            fn count(&self, trail: &mut $crate::usage_counts::Trail<'_>) {
                 if *self != Self::default() {
                     trail.once();
                     $(trail.enter($json, &self.$field);)*

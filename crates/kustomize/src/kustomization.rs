@@ -2,8 +2,8 @@
 
 use crate::decode::decode;
 use crate::error::{Error, Result, Wrap as _};
-use crate::tally::Tally;
 use crate::types::{HelmChart, HelmGlobals, Kustomization};
+use crate::usage_counts::UsageCounts;
 
 pub(crate) const FILE_NAMES: &[&str] =
     &["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -17,7 +17,7 @@ impl Kustomization {
     pub(crate) fn read(
         text: &[u8],
         root: &str,
-        tally: &Tally,
+        usage_counts: &UsageCounts,
         warn: &mut dyn FnMut(&str),
     ) -> Result<Self> {
         let value = yaml::to_json(text)
@@ -25,7 +25,7 @@ impl Kustomization {
             .wrap("invalid Kustomization")?;
         let mut it: Self = decode(&value, true).wrap("invalid Kustomization")?;
         it.warn_of_deprecated(warn);
-        tally.kustomization(&it);
+        usage_counts.kustomization(&it);
         it.fix();
         let empty = Self {
             kind: it.kind.clone(),

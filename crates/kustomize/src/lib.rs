@@ -49,11 +49,11 @@ mod resmap;
 mod resource;
 mod schema;
 mod strategic;
-mod tally;
 mod target;
 mod transform;
 mod types;
 mod url;
+mod usage_counts;
 mod vars;
 
 pub use create::NewKustomization;
@@ -64,7 +64,7 @@ pub use host::{Alone, Cached, Finished, Host, Local, Program, Repository};
 pub use loader::LoadRestrictions;
 pub use localize::{Localized, localize};
 pub use output::Output;
-pub use tally::{Counts, Tally};
+pub use usage_counts::{Counts, UsageCounts};
 
 use std::rc::Rc;
 
@@ -88,7 +88,7 @@ pub struct Options {
     pub functions: FunctionOptions,
     pub helm: HelmOptions,
     /// Where it is counted what is used.
-    pub tally: Tally,
+    pub usage_counts: UsageCounts,
     /// Whether the output will be asked who set its fields.
     pub explain: bool,
     /// Whether `resources` and `components` may be patterns.

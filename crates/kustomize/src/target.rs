@@ -142,8 +142,9 @@ impl<'a> Target<'a> {
         }
         let host = loader.host;
         let warn = &mut |line: &str| host.warn(line);
-        let kustomization = Kustomization::read(&text, &loader.root, &options.tally, warn)
-            .map_err(|error| place::in_kustomization(error, &text, &loader, file_name))?;
+        let kustomization =
+            Kustomization::read(&text, &loader.root, &options.usage_counts, warn)
+                .map_err(|error| place::in_kustomization(error, &text, &loader, file_name))?;
         Ok(Self {
             loader,
             kustomization: Box::new(kustomization),

@@ -37,7 +37,7 @@ pub(crate) struct Flags {
     /// Whom to believe that it is the server
     #[arg(long, value_name = "FILE")]
     certificate_authority: Option<PathBuf>,
-    /// Believe whoever answers
+    /// Do not verify the certificate of the server
     #[arg(long)]
     insecure_skip_tls_verify: bool,
 }
@@ -168,7 +168,7 @@ impl Access {
     }
 }
 
-/// All kubeconfigs there are: who comes first is believed first.
+/// All kubeconfigs; the first that sets a value wins.
 struct Config {
     files: Vec<(PathBuf, Value)>,
     current: Option<String>,

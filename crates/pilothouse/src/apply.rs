@@ -1,5 +1,5 @@
 //! `pilothouse apply -k DIR`: builds a kustomization and has the server apply it, object by object, as
-//! `kubectl apply --server-side -k` does. It never counts what is used: there is no [`crate::recording`] in it.
+//! `kubectl apply --server-side -k` does. It never counts what is used: there is no [`crate::usage_recorder`] in it.
 
 mod server;
 

@@ -30,7 +30,7 @@ pub(crate) fn authentication(path: &Path, issuers: &[String]) -> anyhow::Result<
         .map_err(|why| anyhow!("--authentication-config {}: {why}", path.display()))
 }
 
-/// Who decides, in this order.
+/// The authorizers, in order.
 pub(crate) fn authorization(path: &Path) -> anyhow::Result<Vec<Mode>> {
     let value = document(
         path,

@@ -1,7 +1,7 @@
 //! `pilothouse build`, and the whole program when it is called as `kustomize`.
 
-mod beyond;
 mod diff;
+mod extra_flags;
 mod watch;
 
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use kustomize::{
     Reorder,
 };
 
-use self::beyond::Beyond;
 use self::diff::Other;
-use crate::recording::Recording;
+use self::extra_flags::ExtraFlags;
 use crate::usage_command;
+use crate::usage_recorder::UsageRecorder;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags as upstream has them")]
 #[expect(clippy::doc_markdown, reason = "these are help texts for a terminal")]
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true)]
     stack_trace: bool,
     #[command(flatten)]
-    beyond: Beyond,
+    extra_flags: ExtraFlags,
 }
 
 /// What the program understands when it is called as `kustomize`.
@@ -128,40 +128,40 @@ pub(crate) fn as_kustomize() -> Option<ExitCode> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let mut recording = Recording::begin();
+    let mut recorder = UsageRecorder::begin();
     // As `diff` has it: 1 says that there is a difference.
-    let trouble = ExitCode::from(if arguments.beyond.diff.is_some() {
+    let trouble = ExitCode::from(if arguments.extra_flags.diff.is_some() {
         2
     } else {
         1
     });
-    let outcome = build(arguments, &mut recording);
+    let outcome = build(arguments, &mut recorder);
     if let Err(error) = &outcome {
         eprintln!("Error: {error}");
     }
-    recording.finish(outcome.is_ok());
+    recorder.finish(outcome.is_ok());
     outcome.unwrap_or(trouble)
 }
 
-fn build(mut arguments: Arguments, recording: &mut Recording) -> Result<ExitCode, String> {
-    diff::find_file(&mut arguments.beyond.diff, &mut arguments.directory)?;
+fn build(mut arguments: Arguments, recorder: &mut UsageRecorder) -> Result<ExitCode, String> {
+    diff::find_file(&mut arguments.extra_flags.diff, &mut arguments.directory)?;
     let directory = match &arguments.directory[..] {
         [] => ".",
         [one] => one,
         _ => return Err("specify one path to kustomization.yaml".into()),
     }
     .to_owned();
-    let (path, mut options, beyond) = options(arguments)?;
-    options.tally = recording.tally.clone();
-    let other = beyond.diff.as_deref();
+    let (path, mut options, extra_flags) = options(arguments)?;
+    options.usage_counts = recorder.usage_counts.clone();
+    let other = extra_flags.diff.as_deref();
     let other = other.map(|it| Other::of(it, &directory)).transpose()?;
-    let host = beyond.host()?;
+    let host = extra_flags.host()?;
     let mut once = |files: &dyn FileSystem| -> Result<ExitCode, String> {
         let output = kustomize::build(files, &*host, &directory, &options);
-        recording.built(&output);
-        let output = output.map_err(|error| beyond.show(&error))?;
-        if !beyond.explain.is_empty() {
-            for question in &beyond.explain {
+        recorder.built(&output);
+        let output = output.map_err(|error| extra_flags.show(&error))?;
+        if !extra_flags.explain.is_empty() {
+            for question in &extra_flags.explain {
                 let answer = output.explain(question);
                 let answer = answer.map_err(|error| error.to_string())?.to_string();
                 crate::print(&answer).map_err(|error| error.to_string())?;
@@ -170,7 +170,7 @@ fn build(mut arguments: Arguments, recording: &mut Recording) -> Result<ExitCode
         }
         let Some(other) = &other else {
             write(&output, &path)?;
-            if !beyond.watch {
+            if !extra_flags.watch {
                 // The process ends: taking the trees apart would only take time.
                 std::mem::forget(output);
             }
@@ -186,7 +186,7 @@ fn build(mut arguments: Arguments, recording: &mut Recording) -> Result<ExitCode
         }
         Ok(ExitCode::from(u8::from(differs)))
     };
-    if beyond.watch {
+    if extra_flags.watch {
         watch::run(|files| {
             if let Err(error) = once(files) {
                 eprintln!("Error: {error}");
@@ -218,7 +218,7 @@ fn write(output: &Output, path: &str) -> Result<(), String> {
 }
 
 /// Where the output goes, what is asked of the library, and the rest.
-fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
+fn options(arguments: Arguments) -> Result<(String, Options, ExtraFlags), String> {
     let load_restrictions = match arguments.load_restrictor.as_str() {
         "LoadRestrictionsRootOnly" | "" => LoadRestrictions::RootOnly,
         "LoadRestrictionsNone" => LoadRestrictions::None,
@@ -249,7 +249,7 @@ fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
         );
     }
     let by_variable = Local.variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL");
-    let beyond = arguments.beyond;
+    let extra_flags = arguments.extra_flags;
     let options = Options {
         load_restrictions,
         reorder,
@@ -273,11 +273,11 @@ fn options(arguments: Arguments) -> Result<(String, Options, Beyond), String> {
             kube_version: arguments.helm_kube_version,
             debug: arguments.helm_debug,
         },
-        explain: !beyond.explain.is_empty(),
-        enable_globs: beyond.enable_globs,
+        explain: !extra_flags.explain.is_empty(),
+        enable_globs: extra_flags.enable_globs,
         ..Options::default()
     };
-    Ok((arguments.output, options, beyond))
+    Ok((arguments.output, options, extra_flags))
 }
 
 /// As `uid:gid`, for containers.

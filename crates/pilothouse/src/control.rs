@@ -12,18 +12,18 @@ use anyhow::{Context, bail};
 use store::Store;
 use tokio::runtime::Handle;
 
-/// Whoever asks must say what within this time, and take the answer at some pace.
+/// The time in which a client must send its request, and read some of the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn listen(socket: &Path, store: Store) -> io::Result<()> {
-    // Left by a server that was killed: the lock on the store tells that nobody listens there.
+    // Left by a server that was killed: this process holds the lock on the store, so no other server listens there.
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let listener = UnixListener::bind(socket)?;
     std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
-    // Threads of its own: an owner who looks what is wrong gets an answer however busy the server is.
+    // Threads of its own: an operator gets an answer however busy the server is.
     let runtime = Handle::current();
     thread::Builder::new()
         .name("control".to_owned())
@@ -31,7 +31,7 @@ pub(crate) fn listen(socket: &Path, store: Store) -> io::Result<()> {
             while let Ok((stream, _)) = listener.accept() {
                 let (store, runtime) = (store.clone(), runtime.clone());
                 let answering = thread::Builder::new().name("control-answer".to_owned());
-                // Whoever asked is gone, or there is no thread to be had: there is nobody to tell.
+                // The client is gone, or no thread can be started: there is no one to report that to.
                 let _ = answering.spawn(move || answer(stream, &store, &runtime));
             }
         })?;

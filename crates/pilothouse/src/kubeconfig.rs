@@ -24,16 +24,16 @@ pub struct Kubeconfig<'a> {
 pub struct Trust {
     /// An `https` URL.
     pub server: String,
-    /// PEM of who signs its certificate.
+    /// PEM of the authority of its certificate.
     pub authorities: String,
     /// What its certificate calls it, if that is not how it is reached.
     pub server_name: Option<String>,
 }
 
 impl Trust {
-    /// For a server at `address` that shows a certificate which somebody else made.
+    /// For a server at `address` with a certificate that was given to it.
     ///
-    /// Whoever signed it is not known but for what stands behind it in the file; the certificate itself counts as its own
+    /// Its authority is known only if it follows the certificate in the file; the certificate itself counts as its own
     /// authority then, as Go's clients take it.
     pub fn in_certificate(address: std::net::SocketAddr, chain: &str) -> Self {
         let names = ServingNames::of(chain);

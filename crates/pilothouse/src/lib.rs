@@ -3,7 +3,7 @@
 pub mod dialing;
 pub mod kubeconfig;
 pub mod kyverno;
+pub mod otlp_push;
 pub mod pki;
-pub mod push;
 pub mod server;
 pub mod tracing;

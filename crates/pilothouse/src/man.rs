@@ -1,4 +1,4 @@
-//! `pilothouse man DIR`: a manual page for each command, for those who make packages.
+//! `pilothouse man DIR`: a manual page for each command, for packages.
 
 use std::path::PathBuf;
 

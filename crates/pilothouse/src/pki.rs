@@ -78,7 +78,7 @@ pub fn in_directory(directory: &Path, names: &ServingNames, now: i64) -> anyhow:
     Ok(files)
 }
 
-/// PEM of the public half; a key that cannot be read is told of where it is used.
+/// PEM of the public half; a key that cannot be read is reported where it is used.
 fn public_half(key: &str) -> Option<String> {
     let key = SigningKey::from_pem(key.as_bytes()).ok()?;
     Some(key.public().to_pem())
@@ -199,7 +199,7 @@ impl Begun<'_> {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if !self.finished {
-            // Whatever went wrong is told by who tried; half a file helps nobody.
+            // The caller reports the error; half a file is of no use.
             let _ = fs::remove_file(&self.beside);
         }
     }

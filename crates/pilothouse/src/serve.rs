@@ -45,6 +45,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     features: flags::FeatureFlags,
     #[command(flatten)]
+    feature_life: flags::FeatureLife,
+    #[command(flatten)]
     requests: flags::Requests,
     #[command(flatten)]
     telemetry: flags::Telemetry,
@@ -78,10 +80,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     arguments.logs.apply();
     // Before the store opens: a signal during a long start must not be missed.
     let mut signals = Signals::listen()?;
-    let say = Say {
+    let say = Printer {
         on_stderr: arguments.data.print_kubeconfig,
     };
-    // Before anything is opened: a mistake in a name or a file is told at once.
+    // Before anything is opened: a mistake in a name or a file is reported at once.
     arguments.objects.check()?;
     let features = arguments.features.settings()?;
     flags::log_warnings(&features);
@@ -167,12 +169,12 @@ impl Signals {
     }
 }
 
-/// Tells the user. Whoever listened may be gone: that is no reason to stop serving.
-struct Say {
+/// Prints lines for the user. A closed stdout or stderr is no reason to stop serving.
+struct Printer {
     on_stderr: bool,
 }
 
-impl Say {
+impl Printer {
     fn line(&self, text: &str) {
         let _ = if self.on_stderr {
             writeln!(std::io::stderr(), "{text}")
@@ -225,6 +227,7 @@ async fn start(
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings)?;
     options.settings.features = features;
+    arguments.feature_life.apply(&mut options)?;
     options.settings.request_log = Some(flags::REQUEST_LOG);
     options.settings.serve_metrics = arguments.telemetry.serves_metrics();
     options.egress = egress;
@@ -270,7 +273,7 @@ fn names(arguments: &Arguments) -> ServingNames {
     ServingNames::new("cluster.local", &also)
 }
 
-/// What is there already, as in the etcd of another server, was warned of by nobody.
+/// Warns of objects that exist already, for example in the etcd of another server.
 fn tell_of_unenforced(api: Arc<Api>) {
     tokio::task::spawn_blocking(move || {
         for (what, count) in unenforced::stored(&api) {
@@ -282,7 +285,7 @@ fn tell_of_unenforced(api: Arc<Api>) {
 }
 
 /// Says what to type next.
-fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, backups: bool) {
+fn next_steps(arguments: &Arguments, say: &Printer, server: &Server, place: &Place, backups: bool) {
     let serving = format!("serving https://{}", server.address);
     if let Some(address) = server.otlp_address {
         say.line(&format!("receiving OTLP at {address}"));
@@ -314,7 +317,7 @@ fn next_steps(arguments: &Arguments, say: &Say, server: &Server, place: &Place, 
     say.line("stop it with Ctrl-C");
 }
 
-/// Where the data is, as the user is told.
+/// Where the data is, as printed for the user.
 enum Place {
     Memory,
     Directory(String),

@@ -83,9 +83,9 @@ pub struct Options {
     pub advertise: Option<IpAddr>,
     /// How long the past can be listed and watched from, at least.
     pub compaction_interval: Duration,
-    /// Where several servers share a store: who runs the controllers that must not run twice.
+    /// Where several servers share a store: leader election for controllers that must not run twice.
     pub election: Election,
-    /// What this server is called in the URLs that it tells, if not by its address.
+    /// The host name in URLs of this server, if not its address.
     pub external_hostname: Option<String>,
     /// Files that are looked at again while the server runs.
     pub watched: Watched,
@@ -95,6 +95,10 @@ pub struct Options {
     pub shutdown_delay: Duration,
     /// How long requests may take to finish then.
     pub grace: Duration,
+    /// What this server is called among others over the same store; by its address if it is not given.
+    pub identity: Option<String>,
+    /// The life of features.
+    pub features: controllers::features::Config,
     /// Takes in all that is counted.
     pub metrics: Registry,
 }
@@ -143,6 +147,8 @@ impl Options {
             kubeconfig: None,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(10),
+            identity: None,
+            features: controllers::features::Config::default(),
             metrics: Registry::default(),
         }
     }

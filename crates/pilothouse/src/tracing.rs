@@ -13,21 +13,21 @@ use telemetry::metrics::Registry;
 use telemetry::recent::{Keeper, Recent, Source};
 use telemetry::trace::{Sampling, Tracer};
 
-use crate::push;
+use crate::otlp_push;
 
 /// Tracing at work.
 #[derive(Debug)]
 pub struct Tracing {
     /// What the server records with.
     pub tracer: Arc<Tracer>,
-    fate: Fate,
+    fate: FinishedTraces,
     /// To the collector, if there is one.
     pub transports: Option<Transports>,
 }
 
-/// What becomes of traces that are finished.
+/// Where finished traces go.
 #[derive(Debug)]
-enum Fate {
+enum FinishedTraces {
     Sent(Exporter),
     /// They are kept first, and then may be sent.
     Kept(Arc<Recent>, Keeper, Option<Exporter>),
@@ -59,7 +59,7 @@ impl Transports {
 }
 
 impl Tracing {
-    /// Reads the configuration, and follows it from then on. Waits for nobody: the collector may come later, or never.
+    /// Reads the configuration, and follows it from then on. Does not wait for the collector, which may come later or never.
     /// What is sent is kept in `recent`, too.
     pub fn start(
         file: &Path,
@@ -68,7 +68,7 @@ impl Tracing {
         instance: &str,
         recent: Option<&Arc<Recent>>,
     ) -> anyhow::Result<Self> {
-        let way = Way::new(&environment, instance)?;
+        let way = ExportOptions::new(&environment, instance)?;
         let (follow, configured) = Follow::open(file, environment, egress)?;
         Self::run(configured, way, recent, |tracer, transports| {
             follow.run(move |changed| {
@@ -86,7 +86,12 @@ impl Tracing {
         recent: Option<&Arc<Recent>>,
     ) -> anyhow::Result<Self> {
         let never = |_, _| std::future::pending();
-        Self::run(collector, Way::new(environment, instance)?, recent, never)
+        Self::run(
+            collector,
+            ExportOptions::new(environment, instance)?,
+            recent,
+            never,
+        )
     }
 
     /// Without a collector: so many of a million requests are recorded, and kept in `recent` alone.
@@ -96,19 +101,19 @@ impl Tracing {
         environment: &Environment,
         instance: &str,
     ) -> anyhow::Result<Self> {
-        let way = Way::new(environment, instance)?;
+        let way = ExportOptions::new(environment, instance)?;
         let tracer = way.tracer(per_million);
         recent.follow(Source::new(tracer.queue().clone(), &way.resource, None));
         Ok(Self {
             tracer,
-            fate: Fate::Kept(recent.clone(), Keeper::start(recent.clone())?, None),
+            fate: FinishedTraces::Kept(recent.clone(), Keeper::start(recent.clone())?, None),
             transports: None,
         })
     }
 
     fn run<F: Future<Output = ()> + Send + 'static>(
         configured: config::Tracing,
-        way: Way,
+        way: ExportOptions,
         recent: Option<&Arc<Recent>>,
         beside: impl FnOnce(Arc<Tracer>, Transports) -> F,
     ) -> anyhow::Result<Self> {
@@ -120,13 +125,13 @@ impl Tracing {
             let onward = Arc::new(Queue::new(way.most));
             recent.follow(Source::new(queue, &way.resource, Some(onward.clone())));
             let exporter = way.export(onward, to, beside)?;
-            Fate::Kept(
+            FinishedTraces::Kept(
                 recent.clone(),
                 Keeper::start(recent.clone())?,
                 Some(exporter),
             )
         } else {
-            Fate::Sent(way.export(queue, to, beside)?)
+            FinishedTraces::Sent(way.export(queue, to, beside)?)
         };
         Ok(Self {
             tracer,
@@ -149,16 +154,16 @@ impl Tracing {
 
     /// Shows what becomes of spans.
     pub fn observe(&self, registry: &Registry) {
-        push::observe(registry, "traces", self.tracer.queue());
+        otlp_push::observe(registry, "traces", self.tracer.queue());
     }
 
-    /// Sends what waits, and tells what became of everything.
+    /// Sends what is queued, and reports what was sent and what was dropped.
     pub async fn stop(self, limit: Duration) -> Report {
         self.tracer.set(None);
         // Waits for a thread.
         let ended = tokio::task::spawn_blocking(move || match self.fate {
-            Fate::Sent(exporter) => exporter.shutdown(limit),
-            Fate::Kept(recent, keeper, exporter) => {
+            FinishedTraces::Sent(exporter) => exporter.shutdown(limit),
+            FinishedTraces::Kept(recent, keeper, exporter) => {
                 let begun = Instant::now();
                 keeper.stop(limit);
                 if let Some(exporter) = exporter {
@@ -179,14 +184,14 @@ impl Tracing {
 }
 
 /// How spans leave, wherever they go.
-struct Way {
+struct ExportOptions {
     resource: Resource,
     settings: Settings,
     /// How many may wait.
     most: usize,
 }
 
-impl Way {
+impl ExportOptions {
     fn new(environment: &Environment, instance: &str) -> anyhow::Result<Self> {
         let (settings, most) = environment.settings().map_err(|error| anyhow!(error))?;
         Ok(Self {
@@ -223,7 +228,7 @@ fn sample(tracer: &Tracer, per_million: u32) {
     tracer.set(Some(Sampling { per_million }));
 }
 
-/// Who sends: `instance` is this process.
+/// The OpenTelemetry resource: `instance` is this process.
 pub fn resource(environment: &Environment, instance: &str) -> Resource {
     Resource::new("apiserver", instance, environment.resource_attributes())
 }

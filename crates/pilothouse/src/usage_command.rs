@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use usage::{Error, Places, Sent, config};
 
-use crate::recording::here;
+use crate::usage_recorder::here;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Usage {
@@ -41,9 +41,9 @@ impl Usage {
         finish(match self {
             Self::Show => usage::show(&here()),
             Self::Send { attend: true } => {
-                // It is here for nobody's sake who waits.
+                // This process runs in the background: no user waits for it.
                 _ = rustix::process::nice(19);
-                usage::attend(here, std::thread::sleep);
+                usage::send_in_background(here, std::thread::sleep);
                 return ExitCode::SUCCESS;
             }
             Self::Send { attend: false } => usage::send(&here()).map(|sent| match sent {

@@ -84,7 +84,7 @@ impl Build {
     }
 }
 
-/// Coarse, so that it tells little of the machine.
+/// Coarse, so that it reveals little of the machine.
 fn duration(it: Duration) -> &'static str {
     match it.as_millis() {
         0..10 => "0-10ms",
@@ -96,7 +96,7 @@ fn duration(it: Duration) -> &'static str {
     }
 }
 
-/// Coarse, so that it tells little of whose kustomization it is.
+/// Coarse, so that it does not identify a kustomization.
 fn resources(it: Option<usize>) -> &'static str {
     match it {
         None => "none",

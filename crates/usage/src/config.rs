@@ -82,7 +82,7 @@ pub fn get(places: &Places, key: &str) -> Result<Option<String>, Error> {
     Ok(read(&places.config)?.remove(key))
 }
 
-/// What waits to be sent was counted for somebody else: it is gone if that changes.
+/// Unsent counts are deleted when the destination changes: they were counted for another.
 pub fn set(places: &Places, setting: &str) -> Result<(), Error> {
     let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
     let key = known(key.trim())?;
@@ -118,7 +118,7 @@ fn check(key: &'static str, value: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// One after the other, whoever else does it at the same time.
+/// Serialized between processes by a lock.
 fn change(places: &Places, key: &'static str, value: Option<String>) -> Result<(), Error> {
     let path = &places.config;
     let failed = |error| Error::Write(path.clone(), error);

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::config::{self, Settings};
 use crate::destination::Destination;
 use crate::spool::{HERE, Spool};
-use crate::{CONTRIBUTORS, EXPORT, Places, Surroundings};
+use crate::{CONTRIBUTORS, EXPORT, Invocation, Places};
 
-/// What is said on the first run that somebody reads. `program` is how the user called it.
+/// The notice of the first interactive run. `program` is how the user called it.
 pub fn notice(program: &str, plan: &Plan) -> String {
     let sent = match &plan.destination {
         Some(Destination::Contributors) => format!(
@@ -33,7 +33,7 @@ This build is not counted. To see the counts: {program_of_usage} usage show. To 
 
 #[derive(Debug)]
 pub enum Decision {
-    Off(Why),
+    Off(Reason),
     On(Plan),
 }
 
@@ -47,7 +47,7 @@ pub struct Plan {
     pub(crate) settings: Settings,
 }
 
-/// Who says so.
+/// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Source {
     #[error("{0} in the environment")]
@@ -59,7 +59,7 @@ pub enum Source {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Why {
+pub enum Reason {
     #[error("DO_NOT_TRACK is set in the environment")]
     DoNotTrack,
     #[error("OTEL_SDK_DISABLED is true in the environment")]
@@ -92,27 +92,27 @@ const ENDPOINTS: [&str; 2] = [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
 ];
 
-pub fn decide(surroundings: &Surroundings<'_>) -> Decision {
-    match plan(surroundings) {
+pub fn decide(invocation: &Invocation<'_>) -> Decision {
+    match plan(invocation) {
         Ok(plan) => Decision::On(plan),
         Err(why) => Decision::Off(why),
     }
 }
 
-fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
-    let variable = |name| surroundings.variable(name);
+fn plan(invocation: &Invocation<'_>) -> Result<Plan, Reason> {
+    let variable = |name| invocation.variable(name);
     let says_yes = |value: String| !matches!(value.trim(), "0" | "false");
     if variable("DO_NOT_TRACK").is_some_and(says_yes) {
-        return Err(Why::DoNotTrack);
+        return Err(Reason::DoNotTrack);
     }
     if variable("OTEL_SDK_DISABLED").is_some_and(|it| it.trim().eq_ignore_ascii_case("true")) {
-        return Err(Why::SdkDisabled);
+        return Err(Reason::SdkDisabled);
     }
     let by_variable = variable(EXPORT);
     if by_variable.as_deref().map(str::trim) == Some("none") {
-        return Err(Why::OptedOut(Source::Environment(EXPORT)));
+        return Err(Reason::OptedOut(Source::Environment(EXPORT)));
     }
-    let places = Places::find(surroundings).ok_or(crate::Error::NoHome)?;
+    let places = Places::find(invocation).ok_or(crate::Error::NoHome)?;
     let settings = config::read(&places.config)?;
     let find = |key: &'static str| {
         if let Some(value) = variable(key) {
@@ -123,17 +123,17 @@ fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
     };
     let (destination, source) = if let Some((value, source)) = find(EXPORT) {
         if value.trim() == "none" {
-            return Err(Why::OptedOut(source));
+            return Err(Reason::OptedOut(source));
         }
         (Some(Destination::parse(value.trim())?), source)
     } else if let Some((_, source)) = ENDPOINTS.into_iter().find_map(find) {
         (Some(Destination::Otlp), source)
     } else {
         if let Some(ci) = CI.iter().find(|it| variable(it).is_some_and(says_yes)) {
-            return Err(Why::Ci(ci));
+            return Err(Reason::Ci(ci));
         }
-        if !surroundings.interactive {
-            return Err(Why::NoTerminal);
+        if !invocation.interactive {
+            return Err(Reason::NoTerminal);
         }
         let contributors = (!CONTRIBUTORS.is_empty()).then_some(Destination::Contributors);
         (contributors, Source::Nobody)
@@ -148,7 +148,7 @@ fn plan(surroundings: &Surroundings<'_>) -> Result<Plan, Why> {
 
 impl Plan {
     /// What waits for this destination, and for no other.
-    pub(crate) fn spool(&self, surroundings: &Surroundings<'_>) -> Spool {
+    pub(crate) fn spool(&self, invocation: &Invocation<'_>) -> Spool {
         let Some(destination) = &self.destination else {
             return Spool::at(&self.places.state, HERE);
         };
@@ -156,19 +156,15 @@ impl Plan {
         destination.to_string().hash(&mut hasher);
         if *destination == Destination::Otlp {
             ENDPOINTS
-                .map(|key| self.setting(surroundings, key))
+                .map(|key| self.setting(invocation, key))
                 .hash(&mut hasher);
         }
         Spool::at(&self.places.state, &format!("{:016x}", hasher.finish()))
     }
 
     /// A setting: from the environment, else from the user's file.
-    pub(crate) fn setting(
-        &self,
-        surroundings: &Surroundings<'_>,
-        key: &'static str,
-    ) -> Option<String> {
-        let value = surroundings.variable(key);
+    pub(crate) fn setting(&self, invocation: &Invocation<'_>, key: &'static str) -> Option<String> {
+        let value = invocation.variable(key);
         value.or_else(|| self.settings.get(key).cloned())
     }
 }
@@ -189,13 +185,13 @@ mod tests {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             variable: &variable,
             interactive,
             now: SystemTime::UNIX_EPOCH,
             program: "kustomize",
         };
-        match decide(&surroundings) {
+        match decide(&invocation) {
             Decision::Off(why) => format!("off: {why}"),
             Decision::On(plan) => match plan.destination {
                 Some(destination) => format!("{destination} by {}", plan.source),

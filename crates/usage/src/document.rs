@@ -1,4 +1,5 @@
-//! What rests in the spool, what people are shown, and what is sent: the counts of builds, with who counted and when.
+//! The document in the spool, which is also what is shown and sent: counts of builds, with the version of the program and the
+//! hour.
 
 use json::Value;
 use telemetry::metrics::delta::{self, Counter};
@@ -16,7 +17,7 @@ const ARCH: &str = match std::env::consts::ARCH.as_bytes() {
 
 const HOUR: u64 = 3600;
 
-/// The time is told to the hour.
+/// Times are rounded to the hour.
 pub(crate) fn document(counters: &[Counter], unix_seconds: u64) -> Value {
     let resource = [
         ("service.name", "pilothouse"),

@@ -1,5 +1,5 @@
-//! What is used: which fields of kustomizations, how often. Counted at each build, kept in a small spool, sent to
-//! whoever the user names by a process of its own.
+//! Usage statistics: which fields of kustomizations are used, and how often. Counted at each build, kept in a small spool,
+//! and sent by a process of its own to the destination that the user names.
 //!
 //! **Invariant:** counts fields, never sees user data. What a [`Build`] is made of is numbers and `&'static str`: a
 //! name, a path or a value that a user wrote does not fit in.
@@ -7,11 +7,11 @@
 //! | to | use |
 //! |---|---|
 //! | count a build | [`record`] |
-//! | send what waits | [`send()`] |
-//! | send what builds add, until they rest | [`attend`] |
-//! | see whether and why | [`decide`], [`Decision`] |
-//! | see what | [`show`] |
-//! | change the user's mind | [`config`] |
+//! | send what is in the spool | [`send()`] |
+//! | send in the background while builds add to the spool | [`send_in_background`] |
+//! | decide whether usage is recorded, with the reason | [`decide`], [`Decision`] |
+//! | print what would be sent | [`show`] |
+//! | change settings | [`config`] |
 
 mod build;
 pub mod config;
@@ -21,18 +21,18 @@ mod document;
 mod error;
 mod places;
 mod record;
+mod render;
 pub mod send;
-mod show;
 mod spool;
 
 pub use build::{Build, Outcome};
-pub use consent::{Decision, Plan, Source, Why, decide, notice};
+pub use consent::{Decision, Plan, Reason, Source, decide, notice};
 pub use destination::Destination;
 pub use error::Error;
 pub use places::Places;
 pub use record::record;
-pub use send::{Sent, attend, send};
-pub use show::{show, state};
+pub use render::{show, state};
+pub use send::{Sent, send, send_in_background};
 
 use std::time::SystemTime;
 
@@ -42,7 +42,7 @@ const PROGRAM: &str = "pilothouse";
 /// The variable, and the key of the config file, that says where to.
 pub const EXPORT: &str = "KUSTOMIZE_EXPORT_METRICS";
 
-/// Where builds are counted for those who make this program: a URL that takes OTLP. Empty unless whoever builds the
+/// The default destination, set by the vendor of the binary: an OTLP URL. Empty unless whoever builds the
 /// program sets it.
 pub const CONTRIBUTORS: &str = match option_env!("PILOTHOUSE_USAGE_ENDPOINT") {
     Some(url) => url,
@@ -51,24 +51,24 @@ pub const CONTRIBUTORS: &str = match option_env!("PILOTHOUSE_USAGE_ENDPOINT") {
 
 /// What this crate sees of the process that it runs in.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct Invocation<'a> {
     /// A variable of the environment. Only those that this crate knows by name are ever looked at.
     pub variable: &'a dyn Fn(&'static str) -> Option<String>,
-    /// Whether somebody reads what is written to stderr.
+    /// Whether stderr is a terminal.
     pub interactive: bool,
     pub now: SystemTime,
-    /// How the user called the program, for commands that are told to him: `pilothouse`, `kustomize`.
+    /// How the user called the program, for commands in texts: `pilothouse`, `kustomize`.
     pub program: &'a str,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for Invocation<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut it = f.debug_struct("Surroundings");
+        let mut it = f.debug_struct("Invocation");
         it.field("interactive", &self.interactive).finish()
     }
 }
 
-impl Surroundings<'_> {
+impl Invocation<'_> {
     /// A variable that says something: an empty one says nothing, as OpenTelemetry has it.
     fn variable(&self, name: &'static str) -> Option<String> {
         (self.variable)(name).filter(|it| !it.trim().is_empty())

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::Surroundings;
+use crate::Invocation;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
@@ -18,12 +18,12 @@ pub struct Places {
 
 impl Places {
     /// None without a home.
-    pub fn find(surroundings: &Surroundings<'_>) -> Option<Self> {
+    pub fn find(invocation: &Invocation<'_>) -> Option<Self> {
         let base = |name, otherwise: &str| {
-            let given = surroundings.variable(name).map(PathBuf::from);
+            let given = invocation.variable(name).map(PathBuf::from);
             // A relative one is to be ignored, by the specification.
             given.filter(|it| it.is_absolute()).or_else(|| {
-                let home = PathBuf::from(surroundings.variable("HOME")?);
+                let home = PathBuf::from(invocation.variable("HOME")?);
                 home.is_absolute().then(|| home.join(otherwise))
             })
         };
@@ -49,7 +49,7 @@ pub(crate) fn unique() -> String {
     format!("{}-{number}", std::process::id())
 }
 
-/// Whole or not at all, readable by its owner alone, whoever else writes at the same time.
+/// Writes a file atomically, readable by its owner alone, also if another process writes it at the same time.
 pub(crate) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", unique()));

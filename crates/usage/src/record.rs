@@ -5,43 +5,43 @@ use std::time::SystemTime;
 
 use crate::document::document;
 use crate::spool::Spool;
-use crate::{Build, Decision, Error, Plan, Surroundings, Why, decide, notice};
+use crate::{Build, Decision, Error, Invocation, Plan, Reason, decide, notice};
 
 /// Puts the build into the spool and has somebody else send it, unless somebody is at it anyway. Whatever goes wrong,
 /// the build is none the worse: what the user must know is written to `stderr`.
 pub fn record(
     build: &Build,
-    surroundings: &Surroundings<'_>,
+    invocation: &Invocation<'_>,
     stderr: &mut dyn Write,
     start_sending: impl FnOnce(),
 ) {
-    let plan = match decide(surroundings) {
+    let plan = match decide(invocation) {
         Decision::On(plan) => plan,
-        Decision::Off(Why::Broken(error)) => {
+        Decision::Off(Reason::Broken(error)) => {
             // A machine need not have a home, nor may everyone read it.
             let usual = matches!(error, Error::NoHome | Error::Read(..));
-            if surroundings.interactive || !usual {
+            if invocation.interactive || !usual {
                 _ = writeln!(stderr, "Warning: usage is not recorded: {error}");
             }
             return;
         }
         Decision::Off(_) => return,
     };
-    let spool = plan.spool(surroundings);
-    if surroundings.interactive && !was_told(&spool, &plan, surroundings.program, stderr) {
+    let spool = plan.spool(invocation);
+    if invocation.interactive && !was_told(&spool, &plan, invocation.program, stderr) {
         return;
     }
-    let document = document(&build.counters(), unix_seconds(surroundings.now));
-    let added = spool.add(&document, surroundings.now);
+    let document = document(&build.counters(), unix_seconds(invocation.now));
+    let added = spool.add(&document, invocation.now);
     let to_send = added && plan.destination.is_some() && !spool.is_attended();
-    if to_send && spool.may_try(surroundings.now) {
+    if to_send && spool.may_try(invocation.now) {
         start_sending();
     }
 }
 
-/// Nothing is counted before the user was told, or in the run that tells.
+/// Nothing is counted before the notice was shown, nor in the run that shows it.
 fn was_told(spool: &Spool, plan: &Plan, program: &str, stderr: &mut dyn Write) -> bool {
-    // Where it cannot be remembered, it is no use to tell it again and again.
+    // If it cannot be remembered that the notice was shown, it is not shown at every run.
     let Ok(first) = spool.first_notice() else {
         return false;
     };
@@ -72,7 +72,7 @@ mod tests {
             crate::EXPORT => Some(export.to_owned()),
             _ => None,
         };
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             variable: &variable,
             interactive,
             now: SystemTime::now(),
@@ -86,7 +86,7 @@ mod tests {
             outcome: Outcome::Success,
         };
         let (mut stderr, started) = (Vec::new(), Cell::new(false));
-        record(&build, &surroundings, &mut stderr, || started.set(true));
+        record(&build, &invocation, &mut stderr, || started.set(true));
         (String::from_utf8(stderr).unwrap(), started.get())
     }
 

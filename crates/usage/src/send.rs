@@ -1,12 +1,12 @@
 //! Sends what waits: one request for all of it, one attempt, by one process at a time.
 
-mod attend;
+mod background;
 mod bucket;
 mod google;
 mod otlp;
 mod signature;
 
-pub use self::attend::attend;
+pub use self::background::send_in_background;
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,7 @@ use telemetry::metrics::delta::{Counter, Point, join};
 
 use crate::document::document;
 use crate::record::unix_seconds;
-use crate::{Decision, Destination, Error, Plan, Surroundings, Why, decide, places};
+use crate::{Decision, Destination, Error, Invocation, Plan, Reason, decide, places};
 
 /// How it went.
 #[derive(Debug)]
@@ -26,33 +26,33 @@ pub enum Sent {
     Nothing,
     /// Another process is at it.
     Busy,
-    /// They stay here: nobody said where to.
+    /// They stay here: there is no destination.
     Nowhere,
-    Off(Why),
+    Off(Reason),
 }
 
 /// What is in the spool may be sent: it got there because its user was told, or said where to. So this does not ask
 /// again for a terminal.
-pub fn send(surroundings: &Surroundings<'_>) -> Result<Sent, Error> {
-    let surroundings = &Surroundings {
+pub fn send(invocation: &Invocation<'_>) -> Result<Sent, Error> {
+    let invocation = &Invocation {
         interactive: true,
-        ..*surroundings
+        ..*invocation
     };
-    let plan = match decide(surroundings) {
+    let plan = match decide(invocation) {
         Decision::On(plan) => plan,
         Decision::Off(why) => return Ok(Sent::Off(why)),
     };
     let Some(destination) = &plan.destination else {
         return Ok(Sent::Nowhere);
     };
-    let spool = plan.spool(surroundings);
+    let spool = plan.spool(invocation);
     if !spool.exists() {
         return Ok(Sent::Nothing);
     }
     let Some(_lock) = spool.lock() else {
         return Ok(Sent::Busy);
     };
-    let mut taken = spool.take(surroundings.now);
+    let mut taken = spool.take(invocation.now);
     let documents = std::mem::take(&mut taken.documents);
     let count = documents.len();
     if count == 0 {
@@ -62,8 +62,8 @@ pub fn send(surroundings: &Surroundings<'_>) -> Result<Sent, Error> {
         return Ok(Sent::Nothing);
     }
     let lost = spool.lost();
-    let request = request(documents, lost + taken.broken as u64, surroundings.now);
-    match deliver(destination, &plan, surroundings, &request) {
+    let request = request(documents, lost + taken.broken as u64, invocation.now);
+    match deliver(destination, &plan, invocation, &request) {
         Ok(rejected) => {
             taken.remove();
             spool.succeeded(&request);
@@ -106,10 +106,10 @@ pub(crate) fn request(mut documents: Vec<Value>, lost: u64, now: SystemTime) -> 
 pub(crate) fn describe(
     destination: &Destination,
     plan: &Plan,
-    surroundings: &Surroundings<'_>,
+    invocation: &Invocation<'_>,
 ) -> String {
     match destination {
-        Destination::Otlp => match otlp::target(plan, surroundings) {
+        Destination::Otlp => match otlp::target(plan, invocation) {
             Ok(target) => format!("otlp, {}", target.describe(Signal::Metrics)),
             Err(error) => error.to_string(),
         },
@@ -121,21 +121,21 @@ pub(crate) fn describe(
 fn deliver(
     destination: &Destination,
     plan: &Plan,
-    surroundings: &Surroundings<'_>,
+    invocation: &Invocation<'_>,
     request: &Value,
 ) -> Result<u64, Error> {
     match destination {
-        Destination::Otlp => otlp::export(otlp::target(plan, surroundings)?, request),
+        Destination::Otlp => otlp::export(otlp::target(plan, invocation)?, request),
         Destination::Contributors => otlp::export(otlp::contributors()?, request),
         Destination::File(directory) => {
             let later = |error: std::io::Error| Error::Later(error.to_string());
-            let name = object_name(surroundings.now)?.replace('/', "-");
+            let name = object_name(invocation.now)?.replace('/', "-");
             places::make_directory(directory).map_err(later)?;
             places::write(&directory.join(name), &json::to_vec(request)).map_err(later)?;
             Ok(0)
         }
-        Destination::S3(bucket) => run(bucket::s3(bucket, surroundings, request)),
-        Destination::Gs(bucket) => run(bucket::gs(bucket, surroundings, request)),
+        Destination::S3(bucket) => run(bucket::s3(bucket, invocation, request)),
+        Destination::Gs(bucket) => run(bucket::gs(bucket, invocation, request)),
     }
 }
 
@@ -150,7 +150,7 @@ fn run(work: impl Future<Output = Result<u64, Error>>) -> Result<u64, Error> {
 /// For the connection and the answer of a bucket.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The day, and a number that nobody has had before: it says nothing of who sends.
+/// The day and a random number, which does not identify the sender.
 fn object_name(now: SystemTime) -> Result<String, Error> {
     let mut random = [0; 16];
     aws_lc_rs::rand::fill(&mut random)

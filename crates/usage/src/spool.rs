@@ -24,7 +24,7 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// What waits for whoever the key stands for.
+    /// The counts for one destination.
     pub(crate) fn at(directory: &Path, key: &str) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -107,7 +107,7 @@ impl Spool {
         fs::metadata(self.directory.join("lost")).map_or(0, |it| it.len())
     }
 
-    /// It was told that so many were lost.
+    /// The loss of so many was reported.
     pub(crate) fn forgive(&self, lost: u64) {
         let left = self.lost().saturating_sub(lost);
         let file = fs::OpenOptions::new()
@@ -124,7 +124,7 @@ impl Spool {
     }
 
     /// The one process that sends what builds add from now on; none if there is one.
-    pub(crate) fn attend(&self) -> Option<Sender> {
+    pub(crate) fn try_become_sender(&self) -> Option<Sender> {
         Sender::begin(&self.sender())
     }
 
@@ -149,7 +149,7 @@ impl Spool {
         Some(file)
     }
 
-    /// Whoever failed to send waits a minute, then two, then four, up to an hour.
+    /// After a failure the next attempt waits a minute, then two, then four, up to an hour.
     pub(crate) fn may_try(&self, now: SystemTime) -> bool {
         let Ok(failures) = fs::metadata(self.directory.join("failed")) else {
             return true;

@@ -19,9 +19,9 @@ use crate::transport::unread::ConnectionMemory;
 
 #[derive(Debug)]
 pub struct Authentication {
-    /// Who signs client certificates.
+    /// The authorities of client certificates.
     pub clients: Option<ClientAuthority>,
-    /// Who may speak for others, by headers.
+    /// Front proxies, which may name the user in headers.
     pub proxies: Option<FrontProxies>,
     pub ways: Authenticator,
 }
@@ -82,7 +82,7 @@ impl Authentication {
         }
     }
 
-    /// Who sends a request with these headers. Tokens are checked against `accounts`.
+    /// The user of a request with these headers. Tokens are checked against `accounts`.
     pub(crate) fn authenticate(
         &self,
         caller: &Caller,

@@ -1,4 +1,4 @@
-//! Secrets whose tokens were used and do not say so yet (KEP-2799). Whoever authenticates does not wait: a loop takes
+//! Secrets whose tokens were used and do not say so yet (KEP-2799). Authentication does not wait for the label: a loop takes
 //! them from here and labels them.
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// More are told again when they are used again.
+/// Others are recorded when they are used again.
 const WAITING: usize = 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

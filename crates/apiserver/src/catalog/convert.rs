@@ -31,7 +31,7 @@ pub(crate) fn decode(
             structural::fit(custom, &mut object);
         }
         if bytes.starts_with(PROTOBUF) {
-            // kube-apiserver leaves some defaults to whoever reads.
+            // kube-apiserver applies some defaults only when an object is read.
             defaults::apply(resource, &mut object);
         }
         if let (None, Some(schema)) = (&resource.custom, &resource.schema) {

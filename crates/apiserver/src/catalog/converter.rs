@@ -57,7 +57,7 @@ impl Webhook {
                 }
                 None => None,
             };
-            // Nobody waits any more: the server is gone.
+            // The receiver is gone: the server has stopped.
             let _ = sender.send((made, trace));
         });
         let (made, trace) = blocking(|| receiver.recv()).map_err(|_| stopped())?;

@@ -44,7 +44,7 @@ pub struct Custom {
 /// By version.
 pub type Schemas = HashMap<String, Schema>;
 
-/// Ends when the definition says something else, or is gone: who watches its objects begins anew then.
+/// Ends when the definition changes or is deleted: watches of its objects end then, and clients watch again.
 #[derive(Clone, Debug)]
 pub struct DefinitionLifetime(watch::Receiver<()>);
 
@@ -187,7 +187,7 @@ pub(crate) fn stored(definition: &Value) -> Option<Arc<Resource>> {
     Some(Arc::new(resource(&all, version)))
 }
 
-/// What clients of a deprecated version are told.
+/// The warning for clients of a deprecated version.
 fn deprecation(definition: &Value, version: &Value, kind: &str) -> Option<String> {
     if version.get("deprecated").and_then(Value::as_bool) != Some(true) {
         return None;
@@ -222,6 +222,10 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "each field of a row, one after the other"
+)]
 fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
     let (definition, group) = (all.definition, all.group);
     let names = definition
@@ -313,6 +317,7 @@ fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
         row: Arc::new(row),
         series: RowSeries::default(),
         gates: None,
+        may_be_gated: false,
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn fill_new(object: &mut Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// What a client may not say of a new object, and what nobody hears.
+/// Metadata that a client may not set on a new object; it is dropped without a warning.
 pub(crate) fn forget_system_fields(metadata: &mut Object) {
     for field in [
         "uid",
@@ -122,7 +122,7 @@ pub(crate) fn forget_system_fields(metadata: &mut Object) {
 pub(crate) fn carry_over(object: &mut Value, live: &Value) -> Result<(), Status> {
     let old = live.get("metadata").and_then(Value::as_object);
     let metadata = metadata(object)?;
-    // What is left out stays; whoever writes something else hears of it when the object is judged.
+    // Fields that are left out stay as they are; other values are refused by validation.
     for field in ["uid", "deletionGracePeriodSeconds"] {
         let given = metadata.get(field);
         let given = given.is_some_and(|it| !it.is_null() && it.as_str() != Some(""));
@@ -130,7 +130,7 @@ pub(crate) fn carry_over(object: &mut Value, live: &Value) -> Result<(), Status>
             metadata.insert(field, value.clone());
         }
     }
-    // Nobody hears of these.
+    // Dropped without a warning.
     for field in ["creationTimestamp", "deletionTimestamp"] {
         if let Some(value) = old
             .and_then(|old| old.get(field))
@@ -172,7 +172,7 @@ pub(crate) fn distinct_owners(object: &mut Value) -> Vec<String> {
     twice
 }
 
-/// Who owns which field.
+/// The managed fields.
 pub(crate) fn set_managers(object: &mut Value, managers: Option<Value>) {
     let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
     match (metadata, managers) {
@@ -182,7 +182,7 @@ pub(crate) fn set_managers(object: &mut Value, managers: Option<Value>) {
     }
 }
 
-/// Who owns which field is not kept.
+/// Removes the managed fields.
 pub(crate) fn forget_managers(object: &mut Value) {
     set_managers(object, None);
 }

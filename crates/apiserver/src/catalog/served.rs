@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::Catalog;
 
-/// A catalog is never changed: a new one takes its place, and whoever follows is told.
+/// A catalog is never changed: a new one takes its place, and subscribers are notified.
 #[derive(Debug)]
 pub struct ServedCatalog {
     current: ArcSwap<Catalog>,

@@ -55,7 +55,8 @@ pub(crate) fn restore(custom: &Custom, object: &mut Value) {
     }
 }
 
-/// As it comes to rest at a version, whose defaults are for whoever reads it. Tells whether it has them all already.
+/// Converts an object to the form in which it is stored. Defaults of the stored version are applied when it is read; returns
+/// whether the object has them all already.
 pub(crate) fn rest(custom: &Custom, version: &str, object: &mut Value) -> bool {
     let schema = custom.schemas.get(version);
     settle(custom, schema, object);
@@ -161,7 +162,7 @@ pub(crate) fn validate_status(custom: &Custom, object: &Value, live: &Value) -> 
     errors
 }
 
-/// What is scaled by a subresource is a number where that looks for it, and is told by its whole path.
+/// The replicas of the scale subresource must be a number; errors name the whole path.
 fn scale(custom: &Custom, object: &Value) -> Vec<Error> {
     let spec = custom.scale.as_ref();
     let spec = spec.and_then(|it| replicas(&it.spec, object));

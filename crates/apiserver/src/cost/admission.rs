@@ -1,4 +1,4 @@
-//! The admission plugins that ask nobody outside.
+//! The admission plugins that send no requests.
 
 use admission::storage::DefaultStorageClass;
 use admission::{

@@ -1,4 +1,4 @@
-//! Objects that nobody means well with, made from the types of kinds: for each list and each map one object in which it
+//! Hostile objects, made from the types of kinds: for each list and each map one object in which it
 //! has as many items as is asked for. A new kind, or a new field, is covered by itself.
 
 use std::collections::{HashSet, VecDeque};

@@ -45,7 +45,7 @@ impl InflightLimit {
         }
     }
 
-    /// Watches take none, and who may do everything is served in any case, as upstream.
+    /// Watches are not counted, and members of `system:masters` are always served, as in kube-apiserver's `WithMaxInFlightLimit`.
     pub(crate) fn take(
         &self,
         asked: &Attributes<'_>,

@@ -31,7 +31,7 @@ pub(crate) struct Level {
     pub(super) exempt: Exempt,
     /// The most that the estimate of one request may come to.
     pub(super) max_seats: AtomicU32,
-    /// Zero or one: flows need not be told apart.
+    /// Zero or one: all requests share one queue, flows are not distinguished.
     pub(super) queue_count: AtomicU32,
     retry_after: Mutex<RetryAfter>,
     /// Names of schemas, by the number that requests are counted under.
@@ -200,7 +200,7 @@ impl Entry {
         self.series.get()
     }
 
-    /// What tells the flow of a request from others of its schema.
+    /// The flow distinguisher of a request.
     pub(super) fn distinguisher<'a>(&self, user: &'a str, namespace: &'a str) -> &'a str {
         match self.schema.distinguisher {
             Some(Distinguisher::ByUser) => user,
@@ -209,7 +209,7 @@ impl Entry {
         }
     }
 
-    /// The same for a dump: as upstream, empty where flows need not be told apart.
+    /// The same for a dump: as upstream, empty where flows are not distinguished.
     pub(super) fn shown_distinguisher<'a>(&self, user: &'a str, namespace: &'a str) -> &'a str {
         if self.has_flows() {
             self.distinguisher(user, namespace)

@@ -19,7 +19,7 @@ pub(crate) struct Limits {
     pub(crate) max_slow_body_bytes: usize,
 }
 
-/// Who is served when there are many.
+/// Decides which requests are served when there are more than fit.
 #[derive(Debug)]
 pub(crate) enum Limiter {
     /// By priority and fairly.

@@ -239,7 +239,7 @@ fn put<T: PartialEq>(all: &mut BTreeMap<String, T>, name: &str, new: Option<T>) 
     true
 }
 
-/// One that cannot be used is as if it were not there, and is told of.
+/// An object that cannot be used is ignored and logged.
 fn level(object: &Value) -> Option<PriorityLevel> {
     let broken = |error: &BrokenLevel| {
         let name = object.str_at(&["metadata", "name"]).unwrap_or_default();

@@ -19,7 +19,7 @@ pub(crate) struct Arriving {
     /// It changes nothing.
     pub(crate) reads: bool,
     pub(crate) is_watch: bool,
-    /// For whoever debugs.
+    /// For the debug endpoints.
     pub(crate) user: Arc<User>,
     pub(crate) method: Method,
     pub(crate) target: Option<PathAndQuery>,
@@ -55,7 +55,7 @@ pub(crate) struct FlowSeat {
 
 #[derive(Clone, Copy, Debug)]
 enum Held {
-    /// So many seats of a level where nobody waits.
+    /// So many seats of a level whose queues are empty.
     Exempt(u32),
     Limited(Ticket),
     /// They are back already.
@@ -110,7 +110,7 @@ impl EntryRef {
         }
     }
 
-    /// Takes seats of a level where nobody waits.
+    /// Takes seats of a level whose queues are empty.
     pub(crate) fn start_exempt(&self, work: WorkEstimate, reads: bool, is_watch: bool) -> FlowSeat {
         let level = &self.level;
         let seats = work.max_seats();
@@ -159,8 +159,8 @@ impl FlowSeat {
         matches!(self.held, Held::Exempt(_))
     }
 
-    /// Has whoever debugs see an exempt request until this is dropped. Most end at once and are spared this; others are in their
-    /// level's queues.
+    /// Shows an exempt request in `dump_requests` until this is dropped. Most exempt requests end at once and are not listed;
+    /// requests of other levels are listed from their level's queues.
     pub(crate) fn list(&mut self, arriving: impl FnOnce() -> Arriving) {
         if !self.is_exempt() || self.listed.is_some() {
             return;
@@ -174,7 +174,7 @@ impl FlowSeat {
         self.listed = Some(number);
     }
 
-    /// Gives the seats back before the work is done. What to start with to get them again; `None` if nobody waits for them.
+    /// Gives the seats back before the work is done. Returns what is needed to get them again; `None` if no request waits for them.
     pub(crate) fn give_back(mut self) -> Result<(EntryRef, Arriving), Self> {
         let Held::Limited(ticket) = self.held else {
             return Err(self);

@@ -51,7 +51,7 @@ impl SeatSlot {
         }
     }
 
-    /// Gives the seat to others while there is nothing to do. False if nobody else could use it.
+    /// Gives the seat back while the request waits. False if no other request could use it.
     pub(crate) fn give_back(&self) -> bool {
         let mut held = self.held();
         let (now, done) = match std::mem::replace(&mut *held, Held::Nothing) {

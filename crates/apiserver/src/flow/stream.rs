@@ -47,7 +47,7 @@ impl Held {
 }
 
 impl Streams {
-    /// Takes the seats from those who do not use them.
+    /// Takes the seats from streams that do not use them.
     pub(super) fn sweep(&self, now: Nanos) {
         let mut stalled = Vec::new();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -165,7 +165,7 @@ async fn a_seat_that_is_given_back_serves_another() {
     assert!(matches!(world.entry().start(arriving()), Outcome::Waits(_)));
 }
 
-/// A list that nobody takes holds no seat, and waits for one before it goes on.
+/// A list that its client does not read holds no seat, and waits for one before it goes on.
 #[tokio::test]
 async fn a_stalled_reader_gives_its_seat_back() {
     let world = world();

@@ -287,7 +287,7 @@ fn belongs(object: &mut Value, mut said: TypeMeta, expected: &Expected<'_>) -> R
     let want = expected.kind;
     if expected.custom.is_none() {
         said.fill(want);
-        // The beta of evictions went with 1.25, but whoever sends one is still understood.
+        // policy/v1beta1 was removed in 1.25, but an Eviction of it is still accepted.
         if said.kind == "Eviction" && (&*said.group, &*said.version) == ("policy", "v1beta1") {
             said.version = "v1".into();
         }

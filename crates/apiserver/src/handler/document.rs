@@ -17,7 +17,7 @@ pub(crate) fn objects(
     value: &Value,
 ) -> Result<Response<Body>, Status> {
     let accepted = respond::of_headers(request.headers, request.query, Offer::PLAIN)?;
-    // Discovery has no protobuf of ours; whoever asks for it takes JSON too.
+    // Discovery is not served as protobuf; clients that prefer protobuf accept JSON too.
     let accepted = match accepted.format {
         Format::Protobuf => Accepted {
             format: Format::Json,
@@ -29,7 +29,7 @@ pub(crate) fn objects(
     Ok(respond::ok(accepted.format.content_type(), body))
 }
 
-/// Bytes that change seldom: whoever has them already gets none.
+/// Bytes that change seldom: 304 if the client has them already.
 pub(crate) fn tagged(
     request: &NonResourceRequest<'_>,
     content_type: &'static str,

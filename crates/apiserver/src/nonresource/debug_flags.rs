@@ -1,4 +1,4 @@
-//! `/debug/flags`: how much the log tells, changed while the server runs, as kube-apiserver has it. `vmodule`, the levels
+//! `/debug/flags`: the verbosity of the log, changed while the server runs, as in kube-apiserver. `vmodule`, the levels
 //! of single parts, is ours.
 
 use http::{Method, Response, StatusCode};

@@ -62,7 +62,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// On a thread where it is in nobody's way, one at a time: a search looks at everything that there is.
+/// On a blocking thread, one at a time: a search reads all traces that are kept.
 async fn aside<T: Send + 'static>(
     recent: Arc<Recent>,
     work: impl FnOnce(&Recent) -> T + Send + 'static,

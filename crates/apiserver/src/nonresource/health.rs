@@ -1,7 +1,7 @@
 //! `/healthz`, `/livez`, `/readyz`: each check by name, in upstream's words.
 //!
 //! `/livez` fails only for what a new process would mend: checks of anything else are listed there, and shown as excluded
-//! while they fail. The reason of a failure is for whoever may read the check's own path (`/readyz/etcd`); the log has it
+//! while they fail. The reason of a failure is shown only at the check's own path (`/readyz/etcd`); the log has it
 //! in any case.
 
 mod checks;
@@ -94,7 +94,7 @@ async fn all(api: &Api, request: &NonResourceRequest<'_>, kind: &str) -> Respons
     text(StatusCode::OK, lines.0)
 }
 
-/// Upstream withholds the reason, since everybody may read the endpoint, and tells it at the path of the check. Nothing is
+/// Upstream withholds the reason, since everybody may read the endpoint, and shows it at the path of the check. Nothing is
 /// learned for it first: what there is to learn from may be what fails.
 async fn may_read(api: &Api, request: &NonResourceRequest<'_>, path: &str) -> bool {
     let attributes = Attributes::path(request.user, "get", path);

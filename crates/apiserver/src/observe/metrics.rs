@@ -22,6 +22,7 @@ pub(crate) use access::{Access, Authenticated};
 pub(crate) use cel::Cel;
 pub use decisions::Decisions;
 pub(crate) use desc::own_metric;
+pub use features::FeatureSeries;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::RequestStats;
 
@@ -51,6 +52,7 @@ pub struct Metrics {
     pub(crate) handshake_errors: Counter,
     /// Of controllers.
     pub queues: Queues,
+    pub(crate) features: FeatureSeries,
 }
 
 impl Metrics {
@@ -74,6 +76,7 @@ impl Metrics {
             slis,
             handshake_errors: handshake_errors.with(&()),
             queues: Queues::new(&registry),
+            features: FeatureSeries::new(&registry),
             registry,
         }
     }
@@ -95,7 +98,7 @@ impl Metrics {
         }
     }
 
-    /// Whether this server holds a Lease, for whoever tries to. To be asked for once.
+    /// The gauge of leader election for one Lease. To be called once.
     pub fn leads(&self, lease: &str) -> Gauge {
         let leads = self.registry.gauge::<Name<'_>>(Desc::new(
             "leader_election_master_status",

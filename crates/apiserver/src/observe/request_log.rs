@@ -18,7 +18,7 @@ use crate::transport::caller::Caller;
 
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// Takes what is told of each request. It is called on the request's way: it must not wait.
+/// Receives a record of each request. It is called while the request is served: it must not block.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLog {
     /// Whether anybody wants to know now; asked at the beginning of each request.
@@ -26,7 +26,7 @@ pub struct RequestLog {
     pub tell: fn(&AnsweredRequest<'_>),
 }
 
-/// What is told of a request when its answer begins: no body, no credentials.
+/// The record of a request when its response begins: no body, no credentials.
 #[derive(Clone, Debug)]
 pub struct AnsweredRequest<'a> {
     /// As authorization rules have it, or the method where there is no resource.
@@ -36,7 +36,7 @@ pub struct AnsweredRequest<'a> {
     /// Until the answer began; a list or a watch may go on.
     pub latency: Duration,
     pub user_agent: &'a str,
-    /// Empty if nobody could be authenticated.
+    /// Empty if authentication failed.
     pub user: &'a str,
     pub impersonated: Option<&'a str>,
     pub audit_id: &'a str,
@@ -84,7 +84,7 @@ fn truncated(name: &str) -> &str {
     name.get(..64).unwrap_or(name)
 }
 
-/// Gathers on the way what is told at the end.
+/// Collects the record of a request while it is served.
 #[derive(Debug)]
 pub(crate) struct LogEntry {
     log: RequestLog,

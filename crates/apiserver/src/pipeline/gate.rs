@@ -22,12 +22,12 @@ use crate::state::Api;
 use crate::transport::body::Body;
 use crate::transport::caller::Caller;
 
-/// Nobody waits in a queue for longer, whatever time a request has.
+/// The longest that a request waits in a queue, whatever its deadline.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Nor for more than one of so many parts of that time.
 const WAIT_PART: u32 = 4;
 
-/// Who sends the request; errs if nobody knows.
+/// Authenticates the request.
 pub(crate) async fn authenticate(
     api: &Api,
     caller: &Caller,
@@ -174,7 +174,7 @@ fn is_long_running(info: &RequestInfo<'_>) -> bool {
     }
 }
 
-/// What upstream tells whoever is turned away: no Status.
+/// The response to a rejected request, as upstream sends it: plain text, no Status.
 pub(crate) fn too_many_requests(seconds: i64) -> Response<Body> {
     let mut response = respond::with_code(
         StatusCode::TOO_MANY_REQUESTS,

@@ -39,7 +39,7 @@ pub(crate) async fn answer(
     answered.unwrap_or_else(|status| respond::failed(&status, ctx.headers, ctx.query))
 }
 
-/// Whether somebody is there for this.
+/// Whether a handler exists for this request.
 fn check(ctx: &RequestContext<'_>) -> Result<(), Status> {
     if !ctx.info.subresource.is_empty() {
         return subresources::check(ctx);

@@ -84,7 +84,7 @@ impl Filter {
             convert::decode(resource, bytes, 0)
         };
         let Ok(object) = object else {
-            // What cannot be read is shown, so that somebody sees it.
+            // An object that cannot be decoded is shown, so that it is noticed.
             return true;
         };
         self.takes_value(resource, &object)
@@ -112,7 +112,7 @@ impl Filter {
         })
     }
 
-    /// What a change is to somebody who sees only what the filter takes, and which state of the object shows it.
+    /// The event that a change is to a watch with this filter, and the state of the object that it shows.
     pub(crate) fn change<'a>(
         &self,
         resource: &Resource,

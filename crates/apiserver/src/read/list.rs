@@ -65,7 +65,7 @@ pub(crate) async fn list(api: &Api, ctx: &RequestContext<'_>) -> Result<Response
         "GetLatestSnapshotOrBuildLocked success"
     });
     let after = start.map(|start| start.after);
-    // Whoever takes any version gets it whole, as from upstream's cache.
+    // With `resourceVersion=0` the limit is ignored, as by upstream's cache.
     let limit = if asked == "0" { 0 } else { options.limit };
     let limit = usize::try_from(limit.max(0)).unwrap_or(0);
     let include = table::Include::of(ctx.query, accepted)?;

@@ -19,11 +19,11 @@ const STEP: usize = 512;
 
 #[derive(Debug)]
 pub enum Change {
-    /// All that is there follows, whatever was said before.
+    /// A complete list follows and replaces the state so far.
     Begin,
     Put(ObjectMetadata),
     Gone(ObjectMetadata),
-    /// All that was there has been said.
+    /// The list is complete.
     Synced,
 }
 
@@ -45,7 +45,7 @@ pub struct ObjectMetadata {
 pub struct MetadataStream {
     api: Arc<Api>,
     catalog: Arc<Catalog>,
-    /// Kinds that are gone stay until the next beginning: the end of their last objects may still be told.
+    /// Kinds that are gone stay until the next beginning: deletions of their last objects may still arrive.
     prefixes: BTreeMap<Vec<u8>, Arc<Resource>>,
     source: Option<store::Watch>,
     /// Ranges that are yet to be read.
@@ -132,7 +132,7 @@ impl MetadataStream {
         }
     }
 
-    /// Objects of kinds that are new to us are told as if they were new.
+    /// Objects of kinds that are new in the catalog are reported as new objects.
     fn look_for_kinds(&mut self) {
         let catalog = self.api.catalog().load_full();
         if Arc::ptr_eq(&catalog, &self.catalog) {
@@ -190,7 +190,7 @@ pub(crate) fn cached(
     ObjectMetadata::of(resource, latest.get(key.as_bytes())?)
 }
 
-/// Kinds at rest, each once. Events are owned by nobody and own nothing.
+/// Stored kinds, each once. Kinds without owners and dependents (events) are left out.
 fn prefixes(catalog: &Catalog) -> BTreeMap<Vec<u8>, Arc<Resource>> {
     let mut all = BTreeMap::new();
     for resource in catalog.preferred() {

@@ -40,7 +40,7 @@ const FRAME: usize = 64 << 10;
 /// Entries of the first state that are looked at in one go, and how many such pages before others get their turn.
 const PAGE: usize = 128;
 const PAGES: usize = 8;
-/// How often an idle watch tells how far it is, if the client asked for it.
+/// How often an idle watch sends a bookmark, if the client asked for bookmarks.
 const BOOKMARK: Duration = Duration::from_secs(60);
 
 pub(crate) async fn watch(
@@ -392,7 +392,7 @@ impl Watching {
         }
     }
 
-    /// Whether time or the server's end asks for something, told without touching either.
+    /// Whether a timer or the server's end is due, found without polling either.
     fn is_called(&self, context: &Context<'_>) -> bool {
         let known = self.waker.as_ref();
         !known.is_some_and(|it| it.will_wake(context.waker()))
@@ -441,7 +441,7 @@ impl Frames for Watching {
             std::task::ready!(seat.poll_ready(context));
         }
         while !self.stream.ended {
-            // Whoever asks for more has taken what there was.
+            // A poll for more means that the last frame was taken.
             if let Some(batches) = &mut self.stream.batches {
                 batches.sent();
             }

@@ -68,7 +68,7 @@ pub(crate) struct CpuSlots(Mutex<Waiting>);
 #[derive(Debug)]
 struct Waiting {
     free: usize,
-    /// Those who wait, by user, first come first served.
+    /// Waiting requests by user, first come first served.
     users: HashMap<u64, VecDeque<oneshot::Sender<CpuSlot>>>,
     /// The users that wait, in the order of their turns.
     turns: VecDeque<u64>,
@@ -306,7 +306,7 @@ mod tests {
         let unseen = wait(&slots, 2);
         let mut last = wait(&slots, 3);
         drop(first);
-        // It was sent, and nobody took it.
+        // The slot was sent, but its receiver is gone.
         drop(unseen);
         drop(last.try_recv().unwrap());
         assert!(slots.take(of(4), false).is_ok());

@@ -42,7 +42,7 @@ impl Lifecycle {
         *self.stop.borrow()
     }
 
-    /// Comes back when the server is told to stop.
+    /// Returns when the server is told to stop.
     pub(crate) async fn stopping(&self) {
         let mut stop = self.stop.clone();
         // The other end is gone only when the process is about to end.

@@ -43,7 +43,7 @@ const HEAD: u32 = 64 << 10;
 struct Receiver {
     api: Arc<Api>,
     recent: Arc<Recent>,
-    /// None: without TLS, from whoever is on this machine.
+    /// None: without TLS, from this machine only.
     tls: Option<Arc<Accepting>>,
     at_once: Semaphore,
 }
@@ -126,7 +126,7 @@ impl Receiver {
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             ended = connection.as_mut() => return ended.map_err(io::Error::other),
-            // Whoever connects and sends nothing makes room for others.
+            // A connection that sends nothing is closed.
             () = tokio::time::sleep(IDLE) => if !asked.load(Ordering::Relaxed) {
                 return Ok(());
             },

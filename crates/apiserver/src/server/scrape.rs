@@ -1,4 +1,4 @@
-//! Numbers on a port of their own, with TLS or without, for anybody who reaches it: as Kyverno has them.
+//! Metrics on a port of their own, with or without TLS and without authentication, as Kyverno serves them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub async fn serve(registry: Registry, listener: TcpListener, tls: Option<Arc<Se
     });
     let places = Arc::new(Semaphore::new(READERS));
     loop {
-        // Whoever comes when all are taken waits.
+        // Connections beyond the limit wait.
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
         };

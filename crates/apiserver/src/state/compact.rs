@@ -8,7 +8,7 @@ use crate::state::Api;
 /// As upstream.
 pub const INTERVAL: Duration = Duration::from_secs(5 * 60);
 
-/// At the end of each interval, forgets what was past at its beginning. Ends when the server is told to stop.
+/// At the end of each interval, compacts the history before its beginning. Ends when the server is told to stop.
 pub async fn run(api: Arc<Api>, interval: Duration) {
     let mut before = api.store.latest().revision();
     loop {

@@ -1,4 +1,4 @@
-//! Gauges that are computed when somebody reads the metrics.
+//! Gauges that are computed when metrics are scraped.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

@@ -29,8 +29,8 @@ impl Api {
                 Err(error) => return Err(failure::of_store(&error)),
             }
         }
-        // Not there, or somebody else's: that of our own last life, or of another server at this address, which will
-        // take it back. Whoever of them goes, the key stays.
+        // Not there, or under another lease: that of this server before its restart, or of another server at this
+        // address, which will take it back. The key stays as long as one of them runs.
         let condition = match found {
             Some(entry) => Condition::Unchanged(key.clone().into(), entry.modified),
             None => Condition::Absent(key.clone().into()),

@@ -14,7 +14,7 @@ struct Stamp {
     watch: Option<Watch>,
     number: u64,
     is_empty: bool,
-    /// The last change that the number does not tell yet.
+    /// The last change that the number does not include yet.
     pending: Option<Revision>,
 }
 

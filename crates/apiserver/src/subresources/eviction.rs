@@ -124,7 +124,7 @@ async fn remove(
     Ok(())
 }
 
-/// The condition `DisruptionTarget`, for those who look at the pod before it is gone.
+/// The condition `DisruptionTarget`, visible until the pod is gone.
 async fn announce(
     api: &Arc<Api>,
     ctx: &RequestContext<'_>,

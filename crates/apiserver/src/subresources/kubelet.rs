@@ -68,7 +68,7 @@ pub(super) async fn answer(
                 let text = format!("pod {name} does not have a host assigned");
                 return Err(Status::bad_request(text));
             }
-            // A node that nobody registered is upstream's missing pod of that name.
+            // As upstream, a node that does not exist is reported as a pod of that name that is not found.
             let nodes = api.preferred("", "nodes");
             let known = nodes.is_some_and(|it| {
                 let key = it.key("", node);
@@ -94,7 +94,7 @@ pub(super) async fn answer(
     }
 }
 
-/// A WebSocket begins with GET: who may only read must not run anything by it.
+/// A WebSocket begins with GET: the permission to read must not be enough to run commands.
 async fn may_create(api: &Arc<Api>, ctx: &RequestContext<'_>) -> Result<(), Status> {
     let runs = ["exec", "attach", "portforward"].contains(&&*ctx.info.subresource);
     if !runs || ctx.info.verb == Verb::Create {

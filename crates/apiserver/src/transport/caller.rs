@@ -1,4 +1,4 @@
-//! Who sends requests over a connection, as far as it is known before the first of them.
+//! The peer of a connection, as far as it is known before the first request.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -9,15 +9,15 @@ use telemetry::trace::Encoded;
 
 use super::unread::ConnectionMemory;
 
-/// Who is at the other end.
+/// The peer.
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub address: SocketAddr,
-    /// What the client showed, its own certificate first. Nobody has looked at it yet.
+    /// The certificates of the client, its own first. Not verified yet.
     pub certificates: Vec<CertificateDer<'static>>,
 }
 
-/// Who is at the other end of a connection, or inside of this process.
+/// The sender of requests: the peer of a connection, or a client inside this process.
 #[derive(Debug)]
 pub enum Caller {
     Remote {

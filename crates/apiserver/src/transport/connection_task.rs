@@ -191,7 +191,7 @@ impl<'a, C: Future, S: Seal> ConnectionTask<'a, C, S> {
                 std::task::ready!(timer.as_mut().poll(&mut context));
             }
         } else if !state.has_open() && state.memory.bytes() == 0 {
-            // The usual case, told without asking for the time.
+            // The usual case, decided without reading the clock.
             return Poll::Pending;
         }
         if self.end_late() {
@@ -246,7 +246,7 @@ impl Alarm {
         self.state.swap(AWAKE, Ordering::AcqRel);
     }
 
-    /// False if somebody called meanwhile.
+    /// False if it was woken meanwhile.
     fn sleep(&self) -> bool {
         let (order, failure) = (Ordering::AcqRel, Ordering::Acquire);
         let slept = self.state.compare_exchange(AWAKE, ASLEEP, order, failure);

@@ -33,7 +33,7 @@ pub(crate) use state::ConnectionState;
 const SMALL: usize = 16 << 10;
 /// Of a larger response this much is handed over at a time.
 const FRAME: usize = 128 << 10;
-/// A watch event up to this size is not charged: it is shared with all who watch, and no more than one waits.
+/// A watch event up to this size is not charged: it is shared by all watches, and at most one waits.
 const SMALL_EVENT: usize = 4 << 10;
 
 /// A response, and what its delivery must keep to.
@@ -56,7 +56,7 @@ impl From<Response<Body>> for Answer {
 pub(crate) struct DeliveryTerms {
     /// When it is cut off. Watches and other long-running requests have none.
     pub(crate) deadline: Option<Instant>,
-    /// Who is charged.
+    /// The account that is charged.
     pub(crate) user: Option<Arc<User>>,
     /// Where it is counted.
     pub(crate) series: Option<Arc<Series>>,
@@ -209,7 +209,7 @@ pub(crate) struct Large {
     account: Arc<Account>,
     state: Arc<ConnectionState>,
     in_flight: Arc<InFlight>,
-    /// For what is in memory beside the frame that was handed over, and that nobody else has.
+    /// For memory of this response beside the frame that was handed over.
     held: Option<(usize, Charge)>,
     terms: DeliveryTerms,
 }

@@ -190,7 +190,7 @@ impl<S: Seal> AsyncWrite for RecordWriter<S> {
         Poll::Ready(Ok(taken))
     }
 
-    /// Whoever drives the connection sends.
+    /// The task of the connection sends.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -123,7 +123,7 @@ fn suite_name(suite: &SupportedCipherSuite) -> String {
     name.replace("TLS13_", "TLS_")
 }
 
-/// The certificate that the server shows; it may be replaced while the server runs. Without one nobody gets in.
+/// The certificate that the server shows; it may be replaced while the server runs. Without one no connection is accepted.
 #[derive(Debug, Default)]
 pub struct Serving(ArcSwapOption<CertifiedKey>);
 

@@ -13,7 +13,7 @@ use meta::Status;
 const FREE_PER_CONNECTION: usize = 64 << 10;
 /// A user may hold this much even when all users together hold what they may: no user is shut out by others.
 const FREE_PER_USER: usize = 256 << 10;
-/// Accounts that may be kept before those that nobody uses are looked for.
+/// Accounts that may be kept before unused ones are removed.
 const FIRST_PURGE: usize = 1024;
 
 /// How many bytes of unread responses may be held.
@@ -116,7 +116,7 @@ impl Unread {
         account
     }
 
-    /// Somebody may go on.
+    /// A response that waits may go on.
     fn released(&self) {
         // Sequentially consistent, as in `poll_room`: either this sees who waits, or who waits sees the room.
         if !self.is_waited_for.load(Ordering::SeqCst) {
@@ -241,7 +241,7 @@ impl ConnectionMemory {
             waiting.push(context.waker().clone());
         }
         drop(waiting);
-        // Somebody may have read in this moment.
+        // A client may have read at this moment.
         if self.has_room(account, bytes) {
             return Poll::Ready(());
         }

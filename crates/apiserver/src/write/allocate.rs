@@ -80,7 +80,7 @@ pub fn carry_over(resource: &Resource, object: &mut Value, live: &Value) {
     normalize(Some(live), object);
 }
 
-/// The one address is the first of all: who writes only one of the two means both.
+/// `clusterIP` is the first of `clusterIPs`: a client that writes only one of the two means both.
 fn normalize(live: Option<&Value>, object: &mut Value) {
     let one = text(object, &["spec", "clusterIP"]).to_owned();
     let all = |it: &Value| it.at(&["spec", "clusterIPs"]).cloned().unwrap_or_default();

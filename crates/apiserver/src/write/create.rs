@@ -18,6 +18,7 @@ use crate::state::failure;
 use crate::write::allocate;
 use crate::write::disabled;
 use crate::write::escalation;
+use crate::write::feature_rules;
 use crate::write::managed;
 use crate::write::strategy;
 
@@ -101,6 +102,7 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
+        self.check_gates()?;
         object::forget_system_fields(object::metadata(&mut object)?);
         let name = object
             .str_at(&["metadata", "name"])
@@ -110,7 +112,7 @@ impl Write<'_> {
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, None);
         self.distinct_owners(&mut object, "");
-        // Before admission: what plugins and webhooks add is nobody's.
+        // Before admission: fields that plugins and webhooks add have no manager.
         if !managed {
             managed::update(self.field_manager(), None, &mut object);
         }
@@ -139,11 +141,12 @@ impl Write<'_> {
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         escalation::check(self.api, self.ctx, &object, None).await?;
+        feature_rules::check_create(self.api, self.ctx, &object)?;
         let rules = strategy::rules(self.ctx, &self.api.metrics().cel, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self.ctx, &object, rules)?);
         self.ctx.warnings.add(warnings);
         if updating {
-            // Whoever may change what is there may not yet make what is not.
+            // Permission to update does not include permission to create.
             self.api
                 .allow(self.ctx.attributes_for(Verb::Create))
                 .await?;
@@ -184,7 +187,7 @@ impl Write<'_> {
         match done {
             Ok(done) => Ok(self.written(key, value, done.revision, true)),
             Err(store::Error::Conflict { key: other, .. }) if other != key.as_bytes() => {
-                // Somebody else took the same address or port in this moment.
+                // Another write took the same address or port at this moment.
                 Err(self.modified(name))
             }
             Err(store::Error::Conflict { current, .. }) => {

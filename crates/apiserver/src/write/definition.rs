@@ -121,7 +121,7 @@ fn bundle(definition: &Value) -> Option<Vec<u8>> {
     (!decoded.is_empty()).then_some(decoded)
 }
 
-/// Who is established keeps authorities that can be read.
+/// An established definition keeps a CA bundle that can be read.
 pub(crate) fn validate_bundle(definition: &Value, live: &Value) -> Option<Error> {
     let wrong = |it: &Value| bundle(it).and_then(|it| auth::pki::check_authorities(&it).err());
     if !is_true(live, "Established") || wrong(live).is_some() {

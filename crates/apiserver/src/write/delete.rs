@@ -31,6 +31,7 @@ use crate::state::failure;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
+use crate::write::feature_rules;
 use crate::write::strategy;
 use crate::write::{AdmissionView, Write, commit, transact};
 
@@ -170,8 +171,9 @@ pub(crate) async fn delete(
 ) -> Result<Deleted, Status> {
     let resource = &write.ctx.resource;
     let key = resource.key(&write.ctx.info.namespace, name);
+    feature_rules::check_delete(write.ctx, name)?;
     let mut options = options.clone();
-    // Whoever is not the first to change it was outrun by somebody who was: it ends, or the request's time does.
+    // Each conflict means that another write succeeded: this ends, at the latest with the deadline of the request.
     loop {
         let storage = traced::storage("Get etcd3");
         let snapshot = write.api.fresh_snapshot().await?;
@@ -274,7 +276,7 @@ enum Step {
     /// It is on its way already.
     Keep,
     Mark(Value),
-    /// Whoever watches a kind that dies gracefully sees that its time has come before it is gone.
+    /// A watch of a kind with graceful deletion sees the deletion timestamp before the object is gone.
     MarkThenRemove(Value),
 }
 

@@ -1,5 +1,5 @@
-//! Fields whose feature gate is off: dropped from what clients write, unless the stored object uses them already, and told
-//! to those who want to know (`fieldValidation`).
+//! Fields whose feature gate is off: dropped from what clients write, unless the stored object uses them already, and
+//! reported as `fieldValidation` asks for.
 
 use json::Value;
 use meta::Status;
@@ -10,7 +10,7 @@ use crate::handler::context::RequestContext;
 use crate::handler::decode::{self, Expected, Validation};
 use crate::handler::strict::StrictError;
 
-/// Drops disabled fields of what a client has sent, and tells of them.
+/// Drops disabled fields from the object of a client, and reports them.
 pub(super) fn drop_sent(
     ctx: &RequestContext<'_>,
     object: &mut Value,
@@ -44,7 +44,7 @@ pub(super) fn is_missed(resource: &Resource, error: &meta::field::Error) -> bool
         && gates.is_some_and(|(gates, root)| gates.hide_path(root, &error.field))
 }
 
-/// What defaults and admission have added, no client is told of.
+/// Disabled fields that defaults or admission added are dropped without a report.
 pub(super) fn drop_added(resource: &Resource, object: &mut Value, live: Option<&Value>) {
     if let Some((gates, root)) = gates(resource) {
         gates.drop_disabled(root, object, live);

@@ -57,7 +57,7 @@ pub(crate) async fn check(
             }
             match api.rbac().rules_of(&role, namespace) {
                 Ok(rules) => rbac::refuse_escalation(api.rbac(), user, namespace, &rules),
-                // Who may not bind whatever it is must name a role that is there. Upstream says it of the binding.
+                // Without the permission to bind any role, the role must exist. Upstream reports the binding as not found.
                 Err(_) => return Err(Status::not_found(&resource.group_resource(), &role.name)),
             }
         }

@@ -16,7 +16,7 @@ use crate::catalog::{Resource, ServedCatalog};
 use crate::runtime::clock;
 use crate::write::strategy;
 
-/// Who changes an object of a resource.
+/// The field manager of a write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldManager<'a> {
     pub(crate) name: &'a str,
@@ -37,7 +37,7 @@ pub(crate) fn fields(object: &Value) -> Option<&Value> {
     object.at(&["metadata", "managedFields"])
 }
 
-/// Whether it can be read who owns what.
+/// Whether the managed fields can be decoded.
 pub(crate) fn check(object: &Value) -> Result<(), String> {
     merge::managed::decode(fields(object)).map(|_| ())
 }
@@ -94,7 +94,7 @@ struct Served<'a> {
     resource: &'a Resource,
     api_version: String,
     others: Vec<(String, std::sync::Arc<Resource>)>,
-    /// The schemas of versions that a definition has and does not serve; made when somebody owns fields in one.
+    /// The schemas of versions that a definition has and does not serve; made when a manager owns fields in one.
     unserved: OnceCell<Vec<(String, Schema)>>,
     reset: Option<Filter>,
 }

@@ -95,7 +95,7 @@ impl Change for Patch<'_> {
             }
             let warnings = decode::strict(strict, self.validation, &expected)?;
             self.ctx.warnings.add(warnings);
-            // Before the merge: nobody comes to own a field that is dropped.
+            // Before the merge: no manager owns a field that is dropped.
             let mut applied = self.body.value.clone();
             disabled::drop_sent(self.ctx, &mut applied, live)?;
             let manager = self.write.field_manager();

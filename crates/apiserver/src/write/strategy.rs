@@ -259,7 +259,7 @@ fn options(resource: &Resource) -> validate::Options {
     }
 }
 
-/// What is asked for must be a request at all. Text that is missing is told elsewhere.
+/// `spec.request` must be a certificate request. That it is missing is reported by validation.
 fn signing_request(object: &Value) -> Option<meta::field::Error> {
     let encoded = object.str_at(&["spec", "request"])?;
     let decoded = BASE64_STANDARD.decode(encoded).ok()?;
@@ -371,7 +371,7 @@ pub(crate) fn allows_create_on_update(resource: &Resource) -> bool {
     resource.strategy.allow_create_on_update
 }
 
-/// What nobody owns through this way of writing.
+/// The fields that no manager owns through this subresource.
 pub(crate) fn reset_fields(resource: &Resource, subresource: &str) -> Option<Filter> {
     let set = |paths: &[&[&'static str]]| {
         let paths = paths.iter().map(|path| path.iter().copied().collect());

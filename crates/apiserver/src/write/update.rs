@@ -22,7 +22,7 @@ use crate::write::escalation;
 use crate::write::managed;
 use crate::write::strategy;
 
-/// How often a change is tried again that somebody calls a conflict, when the client named no version.
+/// How often an update is tried again after a conflict, when the client named no resource version.
 const RETRIES: usize = 5;
 
 impl Write<'_> {
@@ -81,7 +81,7 @@ impl Write<'_> {
             }
             let (exact, managed) = (changed.exact, changed.managed);
             match self.update_once(name, &key, &entry, &live, changed).await {
-                // Somebody was faster, who will be done at some time.
+                // Another write was faster.
                 Ok(None) if !exact => {}
                 Ok(None) => return Err(self.modified(name)),
                 Ok(Some(written)) => return Ok(written),
@@ -103,6 +103,7 @@ impl Write<'_> {
         changed: Changed,
     ) -> Result<Option<Written>, Status> {
         let resource = self.resource();
+        self.check_gates()?;
         let Changed {
             mut object,
             managed,
@@ -111,7 +112,7 @@ impl Write<'_> {
         object::place(&mut object, resource, self.namespace(), name)?;
         self.check_version(name, &object, entry.modified)?;
         object::carry_over(&mut object, live)?;
-        // Who named no version takes what is there.
+        // Without a resource version the update applies to the live object.
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
         if !self.is_internal {

@@ -179,7 +179,7 @@ impl<'a> Target<'a> {
     }
 
     fn make_builtin(&self, kind: &str, config: &[u8], build: &Build<'a>) -> Result<Plugin<'a>> {
-        build.options.tally.plugin(kind);
+        build.options.usage_counts.plugin(kind);
         let loader = Rc::clone(&self.loader);
         let transformer: Box<dyn Transformer> = match kind {
             "ConfigMapGenerator"

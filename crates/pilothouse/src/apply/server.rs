@@ -56,7 +56,7 @@ impl Server {
         })
     }
 
-    /// What has not been told yet.
+    /// Warnings that were not printed yet.
     pub(super) fn warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use json::Value;
 
 use self::secrets::Digests;
-use super::beyond::user_directory;
+use super::extra_flags::user_directory;
 
 /// The first line of a build that is kept. What begins otherwise may hold values of Secrets.
 const HEADER: &str =

@@ -19,7 +19,7 @@ pub(super) fn run(mut build: impl FnMut(&Recorded<Disk>)) -> ! {
         let paths = files.take();
         eprintln!("watching {} files", paths.len());
         let mut before = look(&paths);
-        // Whoever saves several files, or one in several steps, is let finish.
+        // Waits until an editor has saved all files.
         let mut changed = before.iter().any(|it| it.changed_since(start));
         loop {
             std::thread::sleep(PAUSE);

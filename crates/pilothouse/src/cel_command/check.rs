@@ -154,7 +154,7 @@ impl Check {
             return;
         }
         for it in costs {
-            // An error tells of those that do not compile.
+            // Expressions that do not compile are reported as errors.
             let Some(cost) = it.cost else { continue };
             let text = format!(
                 "{}: at most {} of {} units ({})",

@@ -1,4 +1,4 @@
-//! What is told of an expression, for people and for programs.
+//! Reports about an expression, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(super) struct Report {
     pub(super) parts: Option<Parts>,
     /// How often a rule can be evaluated for one object, if it is one; the largest number if there is no bound.
     pub(super) cardinality: Option<u64>,
-    /// Why a server would refuse to store it.
+    /// Reason a server would refuse to store it.
     pub(super) refused: Vec<String>,
     pub(super) warnings: Vec<String>,
     /// What differs from a server.

@@ -1,4 +1,4 @@
-//! Who may ask for what.
+//! Flags of authentication and authorization.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(crate) struct Access {
     /// Authorities whose client certificates count, beside the own one of the data directory
     #[arg(long, value_name = "FILE")]
     client_ca_file: Option<PathBuf>,
-    /// Tokens and who they stand for: a CSV file of token, user, uid and groups
+    /// Static tokens: a CSV file of token, user, uid and groups
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
     /// Take bootstrap tokens, which are Secrets in kube-system
@@ -38,7 +38,7 @@ pub(crate) struct Access {
         default_value = "Node,RBAC"
     )]
     authorization_mode: Vec<String>,
-    /// File that says who decides, in place of --authorization-mode
+    /// File that lists the authorizers, in place of --authorization-mode
     #[arg(long, value_name = "FILE", conflicts_with = "authorization_mode")]
     authorization_config: Option<PathBuf>,
     /// File that says who is known; of it, only whether requests without credentials are taken can be used
@@ -48,11 +48,11 @@ pub(crate) struct Access {
     proxies: Proxies,
 }
 
-/// Proxies that authenticate, and say in headers who asks.
+/// Front proxies, which authenticate users and name them in headers.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "they are the flags' names")]
 struct Proxies {
-    /// Authorities whose certificates make a client a proxy that says in headers who asks
+    /// CA bundle of front proxies, which name the user in headers
     #[arg(long, value_name = "FILE")]
     requestheader_client_ca_file: Option<PathBuf>,
     /// Common names of those proxies [default: all that the authorities sign]
@@ -164,7 +164,7 @@ impl Access {
             options.anonymous = anonymous;
         }
         if options.anonymous && options.modes.contains(&Mode::AlwaysAllow) {
-            // As upstream: everything is for everybody who says who it is, and for nobody else.
+            // As upstream: AlwaysAllow allows every authenticated user everything, and disables anonymous access.
             logs::warning(
                 &SERVER,
                 "--authorization-mode AlwaysAllow: requests without credentials are refused",

@@ -1,4 +1,4 @@
-//! Flags that kube-apiserver has and this server does not: whoever brings them is told what to do instead.
+//! Flags that kube-apiserver has and this server does not: the error says what to do instead.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

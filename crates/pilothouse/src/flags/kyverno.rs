@@ -1,4 +1,4 @@
-//! Flags by the names that Kyverno has for them: whoever comes from it changes nothing.
+//! Flags by the names that Kyverno has for them.
 
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -191,7 +191,7 @@ impl Flags {
         Ok(([traces, metrics, logs], tracing))
     }
 
-    /// Where numbers can be read, if that was asked for: it is open to all who reach it.
+    /// The address of the metrics endpoint, if one is wanted: it has no authentication.
     pub(super) fn listen(&self) -> anyhow::Result<Option<TcpListener>> {
         let asked = self.otel_config.is_some() || self.metrics_port.is_some();
         if self.disable_metrics || self.is_grpc() || !asked {

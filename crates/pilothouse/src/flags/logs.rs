@@ -4,13 +4,13 @@ use apiserver::request_log::{AnsweredRequest, FlowFacts, RequestLog};
 use clap::{Args, ValueEnum};
 use telemetry::logs::{self, Field, HTTPLOG, Record, Severity};
 
-/// From which level on requests are told, as upstream.
+/// From which level on requests are logged, as upstream.
 const REQUESTS: i32 = 3;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Logs")]
 pub(crate) struct Logs {
-    /// How much to tell on stderr; from 3 on each request
+    /// Verbosity of the log on stderr; from 3 on each request
     #[arg(short, long, value_name = "LEVEL", default_value_t = 0)]
     v: i32,
     /// Levels of single parts as pattern=LEVEL; requests are httplog

@@ -9,7 +9,7 @@ use apiserver::pipeline::Api;
 use clap::{Args, ValueEnum};
 use egress::{Dialer, Network, Selector};
 use pilothouse::kyverno::Kyverno;
-use pilothouse::push::{Push, Wanted};
+use pilothouse::otlp_push::{OtlpPush, PushOptions};
 use pilothouse::tracing::{Tracing, resource};
 use rustls::ServerConfig;
 use store_etcd::wire::{Dial, Stream};
@@ -62,13 +62,13 @@ enum LogsExporter {
     Otlp,
 }
 
-/// All ways on which the server tells of itself, but for what can be read of it over its API.
+/// The exporters of traces, metrics and logs.
 #[derive(Debug)]
-pub(crate) struct Outlets {
+pub(crate) struct TelemetryOutputs {
     pub(crate) tracing: Option<Tracing>,
     /// What is kept of traces, if anything is.
     pub(crate) recent: Option<Arc<Recent>>,
-    push: Option<Push>,
+    push: Option<OtlpPush>,
     scrape: Option<(std::net::TcpListener, Option<Arc<ServerConfig>>)>,
     kyverno: Kyverno,
     flush: Duration,
@@ -90,13 +90,13 @@ impl Telemetry {
         shown && !self.kyverno.disable_metrics
     }
 
-    /// Opens all that is asked for. Waits for nobody.
+    /// Opens all exporters that the flags ask for. Does not wait for a collector.
     pub(crate) fn open(
         &self,
         kept: &Kept,
         egress: &Selector,
         registry: &Registry,
-    ) -> anyhow::Result<Outlets> {
+    ) -> anyhow::Result<TelemetryOutputs> {
         let environment = Environment::of_process();
         let instance = format!("apiserver-{}", apiserver::random::uid());
         let mut kyverno = self.kyverno.read(registry);
@@ -116,13 +116,13 @@ impl Telemetry {
         }
         let wanted = self.wanted(tracing.as_ref(), &mut kyverno, &environment, egress)?;
         let is_wanted = wanted.metrics.is_some() || wanted.logs.is_some();
-        let start = || Push::start(wanted, registry, &resource(&environment, &instance));
+        let start = || OtlpPush::start(wanted, registry, &resource(&environment, &instance));
         let push = is_wanted.then(start).transpose()?;
         let scrape = match self.kyverno.listen()? {
             Some(listener) => Some((listener, self.kyverno.serving(&mut kyverno)?)),
             None => None,
         };
-        Ok(Outlets {
+        Ok(TelemetryOutputs {
             tracing,
             recent,
             push,
@@ -171,7 +171,7 @@ impl Telemetry {
         kyverno: &mut Kyverno,
         environment: &Environment,
         egress: &Selector,
-    ) -> anyhow::Result<Wanted> {
+    ) -> anyhow::Result<PushOptions> {
         let interval = self.metrics_export_interval;
         anyhow::ensure!(
             interval.is_none_or(|it| it >= Duration::from_secs(1)),
@@ -182,7 +182,7 @@ impl Telemetry {
             let needed = "needs --tracing-config-file, which names the collector";
             shared.with_context(|| format!("{flag} {needed}"))
         };
-        let mut wanted = Wanted::default();
+        let mut wanted = PushOptions::default();
         if self.kyverno.is_grpc() {
             let transport = self.kyverno.metrics(kyverno, environment, egress)?;
             wanted.metrics = Some((transport, interval.unwrap_or(KYVERNO_INTERVAL)));
@@ -199,7 +199,7 @@ impl Telemetry {
     }
 }
 
-impl Outlets {
+impl TelemetryOutputs {
     /// The server is there: what they need of it can be found.
     pub(crate) fn attach(&mut self, api: &Arc<Api>) -> anyhow::Result<()> {
         if let Some(tracing) = &self.tracing {
@@ -224,7 +224,7 @@ impl Outlets {
         Ok(())
     }
 
-    /// Sends what waits, all signals at once, and tells what became of everything.
+    /// Sends what is queued, all signals at once, and reports what was sent and what was dropped.
     pub(crate) async fn stop(self) -> Vec<String> {
         let traces = async {
             let tracing = self.tracing?;

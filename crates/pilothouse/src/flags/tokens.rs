@@ -1,4 +1,4 @@
-//! Tokens of service accounts: who signs, who is believed, for how long.
+//! Flags of service account tokens: the signing key, the accepted keys and issuers, the lifetime.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -29,7 +29,7 @@ pub(crate) fn boolean(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A host whose port is told by another flag; an empty one may be.
+/// A host whose port is set by another flag; it may be empty.
 pub(crate) fn host_alone(text: &str) -> Result<String, String> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_');

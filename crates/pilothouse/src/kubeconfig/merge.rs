@@ -2,7 +2,7 @@
 
 use json::{Object, Value};
 
-/// Why a kubeconfig cannot take one more cluster.
+/// Reason a kubeconfig cannot take one more cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     #[error("it is not YAML: {0}")]

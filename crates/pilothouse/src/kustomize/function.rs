@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// A file or a directory, to which results are written; stdin and stdout if omitted
     #[arg(value_name = "PATH")]
     words: Vec<String>,
-    /// What the function of --image or --exec-path is told, as key=value; the first can be a kind
+    /// Arguments of the function of --image or --exec-path, as key=value; the first can be a kind
     #[arg(last = true, value_name = "ARGUMENTS")]
     told: Option<Vec<String>>,
     /// Accepted as upstream does

@@ -14,7 +14,7 @@ use telemetry::logs::{self, Field, SERVER};
 const GROUP: &str = "admissionregistration.k8s.io";
 const VALIDATING: &str = "ValidatingAdmissionPolicy";
 const MUTATING: &str = "MutatingAdmissionPolicy";
-/// How often directories are looked at. Upstream is told of changes, and looks once a minute beside that.
+/// How often directories are read. Upstream gets notified of changes, and reads once a minute besides.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// What the configuration of admission plugins says.

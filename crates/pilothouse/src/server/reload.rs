@@ -35,11 +35,11 @@ pub(super) struct Reload {
     pub accepting: Arc<Accepting>,
     /// PEM of the authority whose clients count whatever the file says.
     pub own: Vec<u8>,
-    /// Is told of a new serving certificate.
+    /// Called with a new serving certificate.
     pub renewed: Box<dyn Fn(&CertifiedKey) + Send>,
 }
 
-/// Goes on until it is dropped. What cannot be read or used is told once, and the old stays.
+/// Runs until it is dropped. A file that cannot be read or used is logged once, and the old one stays in use.
 pub(super) async fn follow(reload: Reload) {
     let watched = &reload.watched;
     let mut pair = read_pair(watched);

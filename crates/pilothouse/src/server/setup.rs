@@ -47,7 +47,7 @@ pub(super) async fn otlp_listener(
     Ok(Some((listener, receiver.plaintext)))
 }
 
-/// What controllers are told.
+/// The configuration of the controllers.
 pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> controllers::Config {
     let advertise = options.advertise.unwrap_or_else(|| reachable(address.ip()));
     let authority = options.files.authority.clone();
@@ -65,17 +65,21 @@ pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> co
         },
         authority,
         advertise: (advertise, address.port()),
-        identity: format!("{advertise}:{}", address.port()),
+        identity: options
+            .identity
+            .clone()
+            .unwrap_or_else(|| format!("{advertise}:{}", address.port())),
+        features: options.features.clone(),
         election: options.store.is_shared().then(|| options.election.clone()),
     }
 }
 
-/// A server that listens everywhere, or on loopback, is told of at the address that leads out of this machine.
+/// A server that listens on all addresses, or on loopback, is advertised at the address of the default route.
 fn reachable(ip: IpAddr) -> IpAddr {
     if !ip.is_unspecified() && !ip.is_loopback() {
         return ip;
     }
-    // Nothing is sent: connecting makes the system choose a source address (192.0.2.0/24 is nobody's, RFC 5737).
+    // Nothing is sent: connecting makes the system choose a source address (192.0.2.0/24 is reserved for documentation, RFC 5737).
     let (any, other) = if ip.is_ipv4() {
         ("0.0.0.0:0", "192.0.2.1:9")
     } else {
@@ -274,8 +278,8 @@ fn stale_kubeconfig(error: &anyhow::Error) {
     logs::error(&SERVER, text, &[("err", Field::Text(&why))]);
 }
 
-/// Makes the objects that every cluster has, and has the server be ready. Where the store takes no writes, that is done
-/// as soon as it does.
+/// Creates the objects that every cluster has, and makes the server ready. While the store takes no writes, it tries
+/// again.
 pub(super) async fn bootstrap(client: &Local) -> anyhow::Result<()> {
     // Boxed: it holds all that a write holds, and is needed once.
     let done = Box::pin(controllers::bootstrap::run(client)).await;

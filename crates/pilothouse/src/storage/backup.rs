@@ -23,7 +23,7 @@ pub(super) async fn backup(directory: &Directory, file: &Path) -> anyhow::Result
         .await
         .and_then(|()| publish(&partial, file));
     if made.is_err() {
-        // Whatever went wrong is told; half a file helps nobody.
+        // The error is reported; half a file is of no use.
         let _ = std::fs::remove_file(&partial);
     }
     let summary = made?;
@@ -94,7 +94,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Best effort: what went wrong before is what is told.
+    /// Best effort: the first error is reported.
     fn remove(&self) {
         if self.store {
             let _ = std::fs::remove_dir_all(self.directory.store());

@@ -59,7 +59,7 @@ fn next(stream: &mut Stream) -> Option<(u8, u32, Vec<u8>)> {
     Some((head[3], on, payload))
 }
 
-/// Why the server went away, if it said so before it hung up.
+/// Reason the server went away, if it said so before it hung up.
 fn farewell(stream: &mut Stream) -> Option<u32> {
     while let Some((kind, _, payload)) = next(stream) {
         if kind == GOAWAY {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use json::Value;
 use kustomize::{Alone, Memory, Options, build};
-use usage::{Build, Outcome, Sent, Surroundings};
+use usage::{Build, Invocation, Outcome, Sent};
 
 use crate::canary::CANARY;
 
@@ -71,13 +71,13 @@ fn change(text: &[u8], change: &dyn Fn(&mut Value)) -> Vec<u8> {
 }
 
 /// Builds and records; whether there was anything to count.
-fn record(files: &Files, surroundings: &Surroundings<'_>) -> bool {
+fn record(files: &Files, surroundings: &Invocation<'_>) -> bool {
     let options = Options::default();
     let files = files
         .iter()
         .map(|(path, text)| (path.clone(), text.clone()));
     let result = build(&files.collect::<Memory>(), &Alone, "/", &options);
-    let counts = options.tally.counts();
+    let counts = options.usage_counts.counts();
     let counted = !counts.fields.is_empty();
     let build = Build {
         fields: counts.fields,
@@ -93,7 +93,7 @@ fn record(files: &Files, surroundings: &Surroundings<'_>) -> bool {
 }
 
 /// Whether a canary got into what is sent.
-fn leaks(home: &Path, surroundings: &Surroundings<'_>) -> bool {
+fn leaks(home: &Path, surroundings: &Invocation<'_>) -> bool {
     // Other tests start programs, which hold our lock from the moment they are forked until they are what they will be.
     while let Sent::Busy = usage::send(surroundings).expect("it is sent") {
         std::thread::yield_now();
@@ -126,7 +126,7 @@ fn cases_of_others_stay_theirs() {
         usage::EXPORT => Some(format!("file:{path}/out")),
         _ => None,
     };
-    let surroundings = Surroundings {
+    let surroundings = Invocation {
         variable: &variable,
         interactive: false,
         now: SystemTime::now(),

@@ -1,4 +1,4 @@
-//! Buckets: an object for each request, put over HTTP. S3 and whoever speaks its language, and Google's.
+//! Buckets: one object for each request, put over HTTP. S3 and compatible servers, and Google Cloud Storage.
 
 use bytes::Bytes;
 use egress::http::Client;
@@ -11,15 +11,15 @@ use json::Value;
 use super::signature::{Credentials, Put, headers};
 use super::{TIMEOUT, google, object_name, timestamp};
 use crate::destination::Bucket;
-use crate::{Error, Surroundings};
+use crate::{Error, Invocation};
 
 pub(super) async fn s3(
     bucket: &Bucket,
-    surroundings: &Surroundings<'_>,
+    invocation: &Invocation<'_>,
     document: &Value,
 ) -> Result<u64, Error> {
-    let variable = |name| surroundings.variable(name);
-    let credentials = credentials(surroundings)?;
+    let variable = |name| invocation.variable(name);
+    let credentials = credentials(invocation)?;
     let region = variable("AWS_REGION")
         .or_else(|| variable("AWS_DEFAULT_REGION"))
         .unwrap_or_else(|| "us-east-1".into());
@@ -31,14 +31,14 @@ pub(super) async fn s3(
         None if name.contains('.') => format!("https://s3.{region}.amazonaws.com/{name}"),
         None => format!("https://{name}.s3.{region}.amazonaws.com"),
     };
-    let url = object(&base, bucket, surroundings)?;
+    let url = object(&base, bucket, invocation)?;
     let body = json::to_vec(document);
     let put = Put {
         host: url.authority().map_or("", |it| it.as_str()),
         path: url.path(),
         body: &body,
         region: &region,
-        time: &timestamp(surroundings.now),
+        time: &timestamp(invocation.now),
     };
     let headers = headers(&put, &credentials);
     send(url, headers, body).await
@@ -46,29 +46,29 @@ pub(super) async fn s3(
 
 pub(super) async fn gs(
     bucket: &Bucket,
-    surroundings: &Surroundings<'_>,
+    invocation: &Invocation<'_>,
     document: &Value,
 ) -> Result<u64, Error> {
-    let emulator = surroundings.variable("STORAGE_EMULATOR_HOST");
+    let emulator = invocation.variable("STORAGE_EMULATOR_HOST");
     let endpoint = match &emulator {
         Some(host) if host.contains("://") => host.clone(),
         Some(host) => format!("http://{host}"),
         None => "https://storage.googleapis.com".into(),
     };
     let base = format!("{}/{}", endpoint.trim_end_matches('/'), bucket.name);
-    let url = object(&base, bucket, surroundings)?;
+    let url = object(&base, bucket, invocation)?;
     let body = json::to_vec(document);
-    let headers = if let Some(credentials) = google::hmac(surroundings) {
+    let headers = if let Some(credentials) = google::hmac(invocation) {
         let put = Put {
             host: url.authority().map_or("", |it| it.as_str()),
             path: url.path(),
             body: &body,
             region: "auto",
-            time: &timestamp(surroundings.now),
+            time: &timestamp(invocation.now),
         };
         headers(&put, &credentials)
     } else {
-        match google::token(surroundings).await? {
+        match google::token(invocation).await? {
             Some(token) => vec![("authorization", format!("Bearer {token}"))],
             None if emulator.is_some() => Vec::new(),
             None => {
@@ -82,8 +82,8 @@ pub(super) async fn gs(
     send(url, headers, body).await
 }
 
-fn object(base: &str, bucket: &Bucket, surroundings: &Surroundings<'_>) -> Result<Uri, Error> {
-    let mut key = object_name(surroundings.now)?;
+fn object(base: &str, bucket: &Bucket, invocation: &Invocation<'_>) -> Result<Uri, Error> {
+    let mut key = object_name(invocation.now)?;
     if !bucket.prefix.is_empty() {
         key = format!("{}/{key}", bucket.prefix);
     }
@@ -119,8 +119,8 @@ async fn send(url: Uri, headers: Vec<(&'static str, String)>, body: Vec<u8>) -> 
 }
 
 /// From the environment, else from the file that AWS's own tools read.
-fn credentials(surroundings: &Surroundings<'_>) -> Result<Credentials, Error> {
-    let variable = |name| surroundings.variable(name);
+fn credentials(invocation: &Invocation<'_>) -> Result<Credentials, Error> {
+    let variable = |name| invocation.variable(name);
     if let Some(key_id) = variable("AWS_ACCESS_KEY_ID")
         && let Some(secret) = variable("AWS_SECRET_ACCESS_KEY")
     {

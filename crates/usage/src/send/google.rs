@@ -1,4 +1,4 @@
-//! Who one is to Google: a token, the key of a service account that buys one, or a pair of keys that signs.
+//! Credentials of Google Cloud Storage: a token, the key of a service account that gets one, or an HMAC key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -14,34 +14,34 @@ use json::{Value, json};
 use super::TIMEOUT;
 use super::signature::Credentials;
 use crate::record::unix_seconds;
-use crate::{Error, Surroundings};
+use crate::{Error, Invocation};
 
 const SCOPE: &str = "https://www.googleapis.com/auth/devstorage.read_write";
 const GRANT: &str = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer";
 
-/// Keys that Google makes for those who speak S3's language.
-pub(super) fn hmac(surroundings: &Surroundings<'_>) -> Option<Credentials> {
+/// HMAC keys, for the S3-compatible API of Google.
+pub(super) fn hmac(invocation: &Invocation<'_>) -> Option<Credentials> {
     Some(Credentials {
-        key_id: surroundings.variable("GS_ACCESS_KEY_ID")?,
-        secret: surroundings.variable("GS_SECRET_ACCESS_KEY")?,
+        key_id: invocation.variable("GS_ACCESS_KEY_ID")?,
+        secret: invocation.variable("GS_SECRET_ACCESS_KEY")?,
         session: None,
     })
 }
 
-pub(super) async fn token(surroundings: &Surroundings<'_>) -> Result<Option<String>, Error> {
-    let given = surroundings.variable("GOOGLE_OAUTH_ACCESS_TOKEN");
-    let given = given.or_else(|| surroundings.variable("CLOUDSDK_AUTH_ACCESS_TOKEN"));
+pub(super) async fn token(invocation: &Invocation<'_>) -> Result<Option<String>, Error> {
+    let given = invocation.variable("GOOGLE_OAUTH_ACCESS_TOKEN");
+    let given = given.or_else(|| invocation.variable("CLOUDSDK_AUTH_ACCESS_TOKEN"));
     if given.is_some() {
         return Ok(given);
     }
-    match surroundings.variable("GOOGLE_APPLICATION_CREDENTIALS") {
-        Some(path) => of_account(&path, surroundings).await.map(Some),
+    match invocation.variable("GOOGLE_APPLICATION_CREDENTIALS") {
+        Some(path) => of_account(&path, invocation).await.map(Some),
         None => Ok(None),
     }
 }
 
-/// A signed claim of who one is (RFC 7523) is traded for a token.
-async fn of_account(path: &str, surroundings: &Surroundings<'_>) -> Result<String, Error> {
+/// A signed JWT (RFC 7523) is exchanged for a token.
+async fn of_account(path: &str, invocation: &Invocation<'_>) -> Result<String, Error> {
     let wrong = |why: &str| Error::Later(format!("{path}: {why}"));
     let text = std::fs::read(path).map_err(|error| Error::Read(path.into(), error))?;
     let file = json::parse(&text).map_err(|_| wrong("it is not JSON"))?;
@@ -50,7 +50,7 @@ async fn of_account(path: &str, surroundings: &Surroundings<'_>) -> Result<Strin
             .ok_or_else(|| wrong("it is no key of a service account"))
     };
     let (account, url) = (field("client_email")?, field("token_uri")?);
-    let claim = claim(account, url, unix_seconds(surroundings.now));
+    let claim = claim(account, url, unix_seconds(invocation.now));
     let signature =
         sign(&claim, field("private_key")?).ok_or_else(|| wrong("its private key is damaged"))?;
     let body = format!("grant_type={GRANT}&assertion={claim}.{signature}");

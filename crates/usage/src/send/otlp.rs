@@ -6,12 +6,12 @@ use telemetry::export::{End, Protocol, Signal, Target};
 use telemetry::metrics::delta;
 
 use crate::config::KEYS;
-use crate::{CONTRIBUTORS, Error, Plan, Surroundings};
+use crate::{CONTRIBUTORS, Error, Invocation, Plan};
 
 /// The user's own.
-pub(super) fn target(plan: &Plan, surroundings: &Surroundings<'_>) -> Result<Target, Error> {
+pub(super) fn target(plan: &Plan, invocation: &Invocation<'_>) -> Result<Target, Error> {
     let set = KEYS.iter().filter_map(|key| {
-        let value = plan.setting(surroundings, key)?;
+        let value = plan.setting(invocation, key)?;
         Some((*key, value.trim().to_owned()))
     });
     read(&set.collect())
@@ -53,7 +53,7 @@ mod tests {
     fn read(variables: &[(&'static str, &str)]) -> Result<Target, Error> {
         let all: BTreeMap<_, _> = variables.iter().copied().collect();
         let variable = |name| all.get(name).map(|it| (*it).to_owned());
-        let surroundings = Surroundings {
+        let invocation = Invocation {
             variable: &variable,
             interactive: false,
             now: SystemTime::UNIX_EPOCH,
@@ -68,7 +68,7 @@ mod tests {
             },
             settings: [("OTEL_EXPORTER_OTLP_TIMEOUT", "77".to_owned())].into(),
         };
-        target(&plan, &surroundings)
+        target(&plan, &invocation)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! AWS's signature, version 4: what S3 asks for, and whoever speaks its language.
+//! AWS Signature Version 4, for S3 and compatible servers.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use encoding::hex;
 
-/// Who signs, and where it holds.
+/// The credentials, and the scope of the signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Credentials {
     pub(super) key_id: String,

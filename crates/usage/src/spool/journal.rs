@@ -22,10 +22,10 @@ const RETIRED_BYTES: u64 = 384 << 10;
 /// Of one build, which has room for each field that there is.
 const LINE_BYTES: usize = 64 << 10;
 
-/// For counts that go nowhere yet: whoever is named first gets them.
+/// For counts without a destination yet: the first destination gets them.
 pub(crate) const HERE: &str = "here";
 
-/// A directory with a journal for each destination, so that nobody gets what was counted for somebody else.
+/// A directory with a journal for each destination: counts for one are never sent to another.
 #[derive(Clone, Debug)]
 pub(super) struct Journal {
     directory: PathBuf,
@@ -33,7 +33,7 @@ pub(super) struct Journal {
     key: Option<String>,
 }
 
-/// Lines that are nobody else's until this is dropped, and gone when they are done with.
+/// Lines that this process alone holds until this is dropped, and that are deleted when they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) documents: Vec<Value>,
@@ -83,7 +83,7 @@ impl Journal {
                     retire(&self.path(), now);
                     lost += self.make_room(now);
                 }
-                // What is cut off is found, and counted, by whoever reads it.
+                // A line that is cut off is found, and counted, by the reader.
                 Ok(_) if file.write(&line).is_ok_and(|it| it > 1) => return Ok(lost),
                 _ => break,
             }
@@ -231,7 +231,7 @@ fn take(path: &Path, patience: Duration) -> Option<File> {
         std::thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    // Somebody else was faster, and is done with it.
+    // Another process was faster, and has finished.
     let there = file.metadata().is_ok_and(|it| it.nlink() > 0);
     there.then_some(file)
 }

@@ -15,7 +15,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(super) fn begin(path: &Path) -> Option<Self> {
-        // A build that looks whether somebody is there is in the way for a moment.
+        // A build that checks for a sender holds the lock for a moment.
         for _ in 0..20 {
             let file = fs::OpenOptions::new()
                 .create(true)

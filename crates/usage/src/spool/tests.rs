@@ -39,19 +39,19 @@ fn one_attends_and_builds_know() {
     let dir = tempfile::tempdir().unwrap();
     let spool = Spool::at(dir.path(), "a");
     assert!(!spool.is_attended());
-    let sender = spool.attend().unwrap();
+    let sender = spool.try_become_sender().unwrap();
     assert!(spool.is_attended());
-    assert!(spool.attend().is_none(), "there is one");
+    assert!(spool.try_become_sender().is_none(), "there is one");
     let other = Spool::at(dir.path(), "b");
     assert!(!other.is_attended(), "that one sends to somebody else");
     // One that is killed leaves its file behind, and not its lock.
-    std::mem::forget(other.attend());
+    std::mem::forget(other.try_become_sender());
     drop(sender);
     assert!(!spool.is_attended());
     assert!(!dir.path().join("sender.a").exists());
     fs::write(dir.path().join("sender.a"), "").unwrap();
     assert!(!spool.is_attended());
-    assert!(spool.attend().is_some());
+    assert!(spool.try_become_sender().is_some());
 }
 
 #[test]

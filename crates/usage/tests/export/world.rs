@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use usage::{Build, Error, Outcome, Sent, Surroundings};
+use usage::{Build, Error, Invocation, Outcome, Sent};
 
 pub(crate) struct World {
     home: tempfile::TempDir,
@@ -36,9 +36,9 @@ impl World {
     }
 
     /// Runs something where only these variables are set, and nobody reads.
-    fn within<T>(&self, run: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    fn within<T>(&self, run: impl FnOnce(&Invocation<'_>) -> T) -> T {
         let variable = |name: &'static str| self.variables.get(name).cloned();
-        run(&Surroundings {
+        run(&Invocation {
             variable: &variable,
             interactive: false,
             now: SystemTime::now(),
@@ -71,13 +71,13 @@ impl World {
     /// Sends for others; what happens in each pause is given.
     pub(crate) fn attend(&self, mut pause: impl FnMut()) {
         let variable = |name: &'static str| self.variables.get(name).cloned();
-        let here = || Surroundings {
+        let here = || Invocation {
             variable: &variable,
             interactive: false,
             now: SystemTime::now(),
             program: "pilothouse",
         };
-        usage::attend(here, |_| pause());
+        usage::send_in_background(here, |_| pause());
     }
 
     pub(crate) fn state(&self) -> String {

@@ -1,4 +1,4 @@
-//! Which documents there are, and those that were made: each once for a state of the catalog, whoever asks.
+//! The list of documents, and the documents: each is built once for a state of the catalog.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,7 +35,7 @@ pub(crate) struct Cache {
     lifecycle: Arc<Lifecycle>,
     documents: RwLock<HashMap<String, Arc<Document>>>,
     index: ArcSwapOption<Index>,
-    /// Held while something is made: who wants the same waits for it, without a thread.
+    /// Held while a document is built: other requests for it wait, without a thread.
     turn: tokio::sync::Mutex<()>,
     parts: Mutex<Parts>,
     made: AtomicU64,
@@ -113,10 +113,10 @@ impl Cache {
         if let Some(found) = self.current(&self.catalog.load(), name) {
             return Some(found);
         }
-        // Whoever asks for what is not there waits for nobody.
+        // A request for a document that does not exist does not wait.
         resources(&self.catalog.load(), name)?;
         let turn = self.turn.lock().await;
-        // Who was before us may have made it, of whatever the catalog was then.
+        // An earlier request may have built it, from the catalog of that time.
         let catalog = self.catalog.load_full();
         if let Some(found) = self.current(&catalog, name) {
             return Some(found);
@@ -199,7 +199,7 @@ impl Cache {
 
     fn make(&self, catalog: &Arc<Catalog>, name: &str) -> Option<Arc<Document>> {
         let of = resources(catalog, name)?;
-        // Whoever asked first may be gone while its document is made: then another has come here for it.
+        // The first client may be gone while its document is built: then another request has asked for it.
         let mut parts = self.parts();
         let known = self.known(name);
         if let Some(known) = known.as_ref().filter(|it| it.is_of(&of)) {

@@ -74,7 +74,7 @@ const EXCEPTIONS: &[(&str, &str, &str, Option<&str>)] = &[
     ),
 ];
 
-/// What a field says to those who merge.
+/// Extensions of a field that say how it is merged.
 pub(super) fn extensions(name: &str, field: &str, node: &Node, refers: bool, schema: &mut Object) {
     let exception = EXCEPTIONS
         .iter()

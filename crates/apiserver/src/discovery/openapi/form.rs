@@ -1,4 +1,4 @@
-//! One form of a document: compressed for good, unpacked for as long as somebody asks for it so.
+//! One form of a document: always kept compressed, and uncompressed while clients ask for it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use encoding::gzip::Packed;
 use tokio::time::Instant;
 
-/// How long the unpacked bytes stay after the last who took them.
+/// How long the uncompressed bytes are kept after their last use.
 const KEPT: Duration = Duration::from_secs(60);
 /// More than this is unpacked on a thread of its own.
 const LARGE: usize = 256 << 10;
@@ -67,7 +67,7 @@ impl Form {
     }
 }
 
-/// Drops the unpacked bytes when nobody has asked for them for a while.
+/// Drops the uncompressed bytes when they were not used for a while.
 async fn forget(form: std::sync::Weak<Form>) {
     let mut end = Instant::now() + KEPT;
     loop {

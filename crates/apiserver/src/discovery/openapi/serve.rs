@@ -123,7 +123,7 @@ fn form(request: &NonResourceRequest<'_>, forms: &[Form]) -> Option<&'static str
     Some(content_type)
 }
 
-/// A document, compressed if the client takes it so. Whoever has it already gets none.
+/// A document, compressed if the client accepts that; 304 if the client has it already.
 async fn shown(
     cache: &Arc<Cache>,
     request: &NonResourceRequest<'_>,

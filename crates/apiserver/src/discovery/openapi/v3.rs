@@ -71,7 +71,7 @@ fn document(
     json!({"openapi": "3.0.0", "info": info, "paths": items, "components": components})
 }
 
-/// How clients say who they are.
+/// The security schemes: how clients authenticate.
 pub(super) fn token(type_first: bool) -> Value {
     let mut value = json!({
         "type": "apiKey",

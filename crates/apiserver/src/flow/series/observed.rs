@@ -1,4 +1,4 @@
-//! Numbers of priority and fairness that are there anyway, told when somebody reads.
+//! Metrics of priority and fairness that are computed from existing state when they are scraped.
 
 use std::sync::{Arc, Weak};
 

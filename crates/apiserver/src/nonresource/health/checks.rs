@@ -91,7 +91,7 @@ pub(super) fn applies(api: &Api, kind: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a check tells of the process itself. Nothing else counts for liveness: a new process would find the same
+/// Whether a check is about the process itself. Nothing else counts for liveness: a new process would find the same
 /// full disk, or the same silent etcd.
 pub(super) fn is_of_process(name: &str) -> bool {
     matches!(name, "ping" | "log" | "loopback-serving-certificate")
@@ -132,7 +132,7 @@ fn stopping(api: &Api) -> Result<(), String> {
     }
 }
 
-/// Not one of the endpoints': without checkpoints the log grows, and nobody else would tell why.
+/// Not a check of the endpoints: without checkpoints the log grows, and nothing else would report why.
 pub(super) fn checkpoints(api: &Api) -> Result<(), String> {
     match api.store().stats().1.checkpoint_error {
         Some(reason) => Err(reason.to_string()),

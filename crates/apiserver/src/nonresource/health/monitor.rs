@@ -1,4 +1,4 @@
-//! The log of health: each change of a check is told once, with its reason, whether anybody asks or not.
+//! Logs each change of a health check once, with its reason, also when no client asks for it.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -79,11 +79,11 @@ struct State {
     is_failing: bool,
     /// Why it fails and since when, as far as the log knows.
     told: Option<(String, Instant)>,
-    /// When the next failure may be told.
+    /// When the next failure may be logged.
     next: Option<Instant>,
 }
 
-/// What the log is to be told.
+/// What is logged.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     Failed(String),

@@ -1,4 +1,4 @@
-//! Hot path. Who asked, and whether they may.
+//! Hot path. Metrics of authentication and authorization.
 
 use std::time::Duration;
 
@@ -104,7 +104,7 @@ impl Attempts {
     }
 }
 
-/// Whether it was found out who asks.
+/// The outcome of authentication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Authenticated<'a> {
     As(&'a User),
@@ -192,7 +192,7 @@ impl Access {
         .inc();
     }
 
-    /// Somebody came with a certificate that counts for so many seconds more.
+    /// Records the remaining lifetime of a client certificate, in seconds.
     pub(crate) fn certificate_ends_in(&self, seconds: i64) {
         let seconds = u64::try_from(seconds).unwrap_or_default();
         self.expiration.observe(Duration::from_secs(seconds));

@@ -9,7 +9,7 @@ use telemetry::metrics::Gauge;
 use super::requests::Ending;
 use crate::transport::body::{Body, Frames, Upcoming};
 
-/// Has the request counted when all of its body is taken, or nobody wants more of it.
+/// Counts the request when all of its body was sent, or when the connection dropped it.
 pub(super) fn count(body: &mut Body, ending: Ending) {
     let is_stream = matches!(body, Body::Stream(_));
     let (Body::Chunks(frames) | Body::Stream(frames)) = std::mem::replace(body, Body::empty())

@@ -9,7 +9,7 @@ use telemetry::metrics::{Counter, Desc, Family, Registry, Stability};
 
 labels!(pub Decided { decision, name, r#type });
 
-/// Counts opinions; who has none is not counted, as upstream.
+/// Counts decisions; an authorizer without an opinion is not counted, as upstream.
 #[derive(Clone, Debug)]
 pub struct Decisions(Family<Decided<'static>, Counter>);
 

@@ -38,9 +38,9 @@ pub(crate) struct RequestStats {
     pub started: Timer,
     /// When the last station was passed, in nanoseconds since the start.
     passed: u64,
-    /// What is asked for is on its way out.
+    /// The API that was requested is deprecated.
     pub deprecated: bool,
-    /// None if nobody was there to handle it.
+    /// None if the request reached no handler.
     pub series: Option<Arc<Series>>,
     /// Of the time, what webhooks took, in nanoseconds.
     pub waited: u64,
@@ -194,7 +194,7 @@ impl Requests {
         }
     }
 
-    /// Notes that somebody still uses what is on its way out. No built-in API has a version that it goes with.
+    /// Records the use of a deprecated API. No built-in API has a release in which it will be removed.
     pub(crate) fn deprecated(&self, ctx: &RequestContext<'_>) {
         let row = &ctx.resource;
         let used = self.deprecated.with(&Deprecated {

@@ -15,7 +15,7 @@ labels!(pub(crate) Reason { reason });
 /// Between two lines about one class.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// By what became of the change, and who can do something about it.
+/// By the outcome of the change, and by whether the client or the operator can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// The store refuses all writes, for example because its disk is full.
@@ -33,7 +33,7 @@ enum Class {
 impl Class {
     const COUNT: usize = 6;
 
-    /// None for what is no failure of the store: somebody else was faster.
+    /// None for a conflict, which is no failure of the store.
     fn of(error: &Error) -> Option<Self> {
         match error {
             Error::Conflict { .. } => None,

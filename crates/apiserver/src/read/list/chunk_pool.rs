@@ -57,7 +57,7 @@ pub(super) fn find(list: &ListIdentity, number: usize) -> Option<(Bytes, Part)> 
     Some((Bytes::from_owner(Sender(found)), part))
 }
 
-/// One of those who send a piece.
+/// A sender of a chunk.
 struct Sender(Arc<Sent>);
 
 impl AsRef<[u8]> for Sender {
@@ -71,7 +71,7 @@ struct Piece {
     bytes: Vec<u8>,
     /// What it is a part of, if others may have it, too.
     part: Option<Part>,
-    /// Somebody else has taken it.
+    /// Another list has taken the memory.
     is_wanted: AtomicBool,
 }
 
@@ -81,13 +81,13 @@ impl Piece {
         part.is_some_and(|part| part.is(list, number))
     }
 
-    /// Nobody will ask for it again.
+    /// No client can request it again.
     fn is_stale(&self) -> bool {
         self.part.as_ref().is_none_or(|part| part.list.is_gone())
     }
 }
 
-/// Comes back when the last who sends it is done.
+/// Returned when its last sender is done.
 struct Sent(Piece);
 
 impl Drop for Sent {
@@ -262,7 +262,7 @@ mod tests {
         }
         // There is room for others beside it.
         assert!(frames.spare().is_none());
-        // A state that is gone is asked for by nobody.
+        // No client requests a state that is gone.
         drop(lists);
         assert!(frames.spare().is_some());
     }

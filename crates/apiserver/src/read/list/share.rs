@@ -9,7 +9,7 @@ use crate::catalog::Resource;
 use crate::request::negotiate::{Accepted, Format, View};
 
 /// Only lists that are spliced from stored bytes have one: the rows of a table tell an age, and what a webhook converts
-/// it may convert otherwise the next time. Who asks is no part of it: what one may not see is refused as a whole.
+/// it may convert otherwise the next time. The user is no part of it: a list is allowed or refused as a whole.
 pub(super) struct ListIdentity {
     state: Mark,
     /// One version of one kind, as its definition is now.
@@ -40,7 +40,7 @@ impl ListIdentity {
         }))
     }
 
-    /// Nobody can ask for it again.
+    /// No client can request it again.
     pub(super) fn is_gone(&self) -> bool {
         self.state.is_gone() || self.resource.strong_count() == 0
     }
@@ -59,7 +59,7 @@ impl PartialEq for ListIdentity {
 pub(super) struct Part {
     pub(super) list: Arc<ListIdentity>,
     pub(super) number: usize,
-    /// How many objects whoever sends it tells of. The first piece of a page tells of all.
+    /// How many objects its sender counts in metrics. The first chunk of a page counts all.
     pub(super) objects: usize,
     pub(super) behind: Place,
 }

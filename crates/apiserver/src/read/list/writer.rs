@@ -115,7 +115,7 @@ struct Entries {
     after: Option<Vec<u8>>,
     /// The most that are still to be looked at.
     left: usize,
-    /// How many were looked at, and how many of them taken, since that was last told.
+    /// How many objects were read, and how many of them matched, since that was last counted.
     seen: usize,
     taken: usize,
 }
@@ -211,7 +211,7 @@ impl Entries {
         if list.filter.is_empty() { 0 } else { self.seen }
     }
 
-    /// Says how many were taken since. Those of a page are told of when they are found.
+    /// Counts the objects that were written since the last call. Those of a page are counted when they are found.
     fn count(&mut self, list: &List) -> usize {
         let (seen, taken) = (
             std::mem::take(&mut self.seen),
@@ -236,7 +236,7 @@ struct Writer {
     number: usize,
     entries: Entries,
     last: Option<Arc<Entry>>,
-    /// Objects to tell of with the next piece.
+    /// Objects to count with the next chunk.
     found: usize,
     out: Vec<u8>,
     place: Place,

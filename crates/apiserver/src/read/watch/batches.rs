@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::catalog::Resource;
 use crate::state::Api;
 
-/// Events that come sooner after a span are told of together.
+/// Events that come sooner after a span share the next one.
 const PERIOD: Duration = Duration::from_secs(1);
 
 pub(super) struct Batches {
@@ -69,7 +69,7 @@ impl Batches {
         }
     }
 
-    /// When there is something to tell, if nothing happens until then.
+    /// When the next span is due, if no event comes until then.
     pub(super) fn due(&self) -> Option<Instant> {
         self.current.as_ref().map(|_| self.next)
     }

@@ -1,4 +1,4 @@
-//! Hot path. Watch events as bytes: one for all who watch in the same form, and several that are sent together.
+//! Hot path. Watch events as bytes: encoded once for all watches of the same form, several sent together.
 
 use bytes::Bytes;
 use json::Value;
@@ -9,7 +9,7 @@ use crate::catalog::convert;
 use crate::handler::render::Renderer;
 use crate::request::negotiate::Format;
 
-/// An event that is the same for all who watch in this way.
+/// An event that is the same for all watches of this form.
 pub(super) fn whole(
     renderer: &Renderer<'_>,
     kind: &str,

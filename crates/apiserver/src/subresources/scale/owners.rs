@@ -1,4 +1,4 @@
-//! Who owns a Scale's replicas: those who own the replicas of what it scales.
+//! The managers of a Scale's replicas: those that own the replicas of the scaled object.
 
 use json::Value;
 use merge::fieldpath::{Element, Path};

@@ -241,7 +241,7 @@ impl Document {
     }
 }
 
-/// No more unknown fields of steps are told, as upstream has it; nor any after their names have reached that size.
+/// At most so many unknown fields of operations are reported, as upstream; and none after their names have reached this size.
 const MOST_UNKNOWN: usize = 100;
 const MOST_UNKNOWN_BYTES: usize = 1 << 16;
 

@@ -51,7 +51,7 @@ pub(super) fn mask<'a>(mut before: Option<&'a mut Value>, mut after: Option<&'a 
                 continue;
             };
             let Some(fields) = fields.as_object_mut() else {
-                // Not what it should be, and nobody knows what is in it.
+                // Not base64: it may contain a secret as it is.
                 *fields = MASK.into();
                 continue;
             };

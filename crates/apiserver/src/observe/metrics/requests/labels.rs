@@ -13,7 +13,7 @@ use crate::request::{Query, RequestInfo, ResourceRequest, Verb};
 const APPLY: &str = "application/apply-patch+yaml";
 
 impl ReportedVerb {
-    /// `scope` tells lists from reads of one object.
+    /// `scope` distinguishes lists from reads of one object.
     fn of(method: &Method, headers: &HeaderMap, scope: Scope) -> Self {
         match *method {
             Method::GET | Method::HEAD => match scope {

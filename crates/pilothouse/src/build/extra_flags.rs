@@ -8,8 +8,8 @@ use kustomize::{Cached, Host, Local};
 
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Beyond kustomize")]
-pub(super) struct Beyond {
+#[command(next_help_heading = "ExtraFlags kustomize")]
+pub(super) struct ExtraFlags {
     /// Keep remote bases and files, in this directory or your cache directory; fetch again only what has changed
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     remote_cache: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Beyond {
     pub(super) locate_errors: bool,
 }
 
-impl Beyond {
+impl ExtraFlags {
     /// The text is kustomize's; where it happened comes behind it.
     pub(super) fn show(&self, error: &kustomize::Error) -> String {
         match error.place() {

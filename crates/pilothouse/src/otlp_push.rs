@@ -15,7 +15,7 @@ const MOST: usize = 200_000;
 
 /// What is pushed, and which way.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct PushOptions {
     /// With how often.
     pub metrics: Option<(Arc<Transport>, Duration)>,
     pub logs: Option<Arc<Transport>>,
@@ -23,15 +23,15 @@ pub struct Wanted {
 
 /// What goes to a collector beside traces.
 #[derive(Debug)]
-pub struct Push {
+pub struct OtlpPush {
     registry: Registry,
     metrics: Option<(Exporter, Arc<Transport>)>,
     logs: Option<(Exporter, Arc<Transport>)>,
 }
 
-impl Push {
+impl OtlpPush {
     pub fn start(
-        wanted: Wanted,
+        wanted: PushOptions,
         registry: &Registry,
         resource: &Resource,
     ) -> std::io::Result<Self> {
@@ -77,7 +77,7 @@ impl Push {
         }
     }
 
-    /// Sends the last numbers and lines within the time, and tells what became of all, by signal.
+    /// Sends the last metrics and log lines within the time, and reports what was sent and dropped, by signal.
     pub async fn stop(self, limit: Duration) -> Vec<(&'static str, Report)> {
         let Self {
             registry,

@@ -8,21 +8,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-use kustomize::{Error, Output, Tally};
-use usage::{Build, Outcome, Surroundings};
+use kustomize::{Error, Output, UsageCounts};
+use usage::{Build, Invocation, Outcome};
 
-pub(crate) struct Recording {
+pub(crate) struct UsageRecorder {
     begun: Instant,
-    pub(crate) tally: Tally,
+    pub(crate) usage_counts: UsageCounts,
     resources: Option<usize>,
     outcome: Outcome,
 }
 
-impl Recording {
+impl UsageRecorder {
     pub(crate) fn begin() -> Self {
         Self {
             begun: Instant::now(),
-            tally: Tally::default(),
+            usage_counts: UsageCounts::default(),
             resources: None,
             outcome: Outcome::Failure,
         }
@@ -37,14 +37,14 @@ impl Recording {
         };
     }
 
-    /// After the last byte of the result has been written: whoever waits for it waits no longer.
+    /// Called after the last byte of the result was written, so that its reader does not wait for this.
     pub(crate) fn finish(self, success: bool) {
         end_of_result();
         let outcome = match self.outcome {
             Outcome::Success if !success => Outcome::Output,
             outcome => outcome,
         };
-        let counts = self.tally.counts();
+        let counts = self.usage_counts.counts();
         let build = Build {
             fields: counts.fields,
             plugins: counts.plugins,
@@ -56,7 +56,7 @@ impl Recording {
     }
 }
 
-/// Whoever reads the result sees its end now, and not when all is done that is left to do.
+/// Closes stdout: a reader of the result sees its end now, and not at the end of the process.
 fn end_of_result() {
     _ = std::io::stdout().flush();
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
@@ -65,8 +65,8 @@ fn end_of_result() {
 }
 
 /// This process, as `usage` sees it.
-pub(crate) fn here() -> Surroundings<'static> {
-    Surroundings {
+pub(crate) fn here() -> Invocation<'static> {
+    Invocation {
         variable: &|name| std::env::var(name).ok(),
         interactive: std::io::stderr().is_terminal(),
         now: SystemTime::now(),
@@ -88,7 +88,7 @@ fn called_as() -> &'static str {
     }
 }
 
-/// Another process sends, so that nobody waits for the network. It outlives this one and a Ctrl-C for this one, and
+/// Another process sends, so that the build does not wait for the network. It outlives this one and a Ctrl-C for this one, and
 /// stays for a while: the next builds need not start another.
 fn start_sending() {
     let Ok(program) = std::env::current_exe() else {

@@ -12,7 +12,7 @@ use crate::types::Kustomization;
 
 /// Counts what all builds use whose options share it; clones count together.
 #[derive(Clone, Debug, Default)]
-pub struct Tally(Arc<Mutex<Counts>>);
+pub struct UsageCounts(Arc<Mutex<Counts>>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -23,7 +23,7 @@ pub struct Counts {
     pub plugins: BTreeMap<&'static str, u64>,
 }
 
-impl Tally {
+impl UsageCounts {
     pub fn counts(&self) -> Counts {
         self.change(|it| it.clone())
     }
@@ -152,7 +152,7 @@ mod tests {
         let options = Options::default();
         let files: Memory = files.iter().copied().collect();
         _ = build(&files, &Alone, "/app", &options);
-        let counts = options.tally.counts();
+        let counts = options.usage_counts.counts();
         let fields = counts.fields.into_iter();
         let fields = fields.map(|(path, count)| (path.join("."), count));
         (fields.collect(), counts.plugins.into_iter().collect())

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use super::{Sent, send};
-use crate::{Decision, Surroundings, decide};
+use crate::{Decision, Invocation, decide};
 
 const PAUSE: Duration = Duration::from_millis(200);
 /// So many pauses without a build, and it is over.
 const PATIENCE: u32 = 25;
 
-/// Sends what waits and what comes, until nothing has come for five seconds or it cannot be sent. Ends at once if another
-/// process is at it. What the surroundings are is asked each time, and so is whether the user still wants it.
-pub fn attend<'a>(here: impl Fn() -> Surroundings<'a>, mut pause: impl FnMut(Duration)) {
-    let surroundings = Surroundings {
+/// Sends what is in the spool and what builds add to it, until nothing was added for five seconds or sending fails. Returns at
+/// once if another process does it. Settings are read again for each request.
+pub fn send_in_background<'a>(here: impl Fn() -> Invocation<'a>, mut pause: impl FnMut(Duration)) {
+    let invocation = Invocation {
         interactive: true,
         ..here()
     };
-    let spool = match decide(&surroundings) {
-        Decision::On(plan) if plan.destination.is_some() => plan.spool(&surroundings),
+    let spool = match decide(&invocation) {
+        Decision::On(plan) if plan.destination.is_some() => plan.spool(&invocation),
         _ => return,
     };
-    while let Some(sender) = spool.attend() {
+    while let Some(sender) = spool.try_become_sender() {
         let mut rested = 0;
         let mut news = true;
         while rested < PATIENCE {

@@ -1,4 +1,4 @@
-//! Who asks: each credential of a request in upstream's order.
+//! Authentication: each credential of a request in upstream's order.
 
 use crate::quote::aggregate;
 use crate::serviceaccount::{Authenticated, Lookup, Verifier};
@@ -8,7 +8,7 @@ use crate::{User, bearer, bootstrap_token, x509};
 
 const INVALID: &str = "invalid bearer token";
 
-/// What a request brings to prove who sends it.
+/// The credentials of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials<'a> {
     /// The client's certificate as DER, whose chain TLS has verified.
@@ -21,7 +21,7 @@ pub struct Credentials<'a> {
     pub websocket_protocols: Vec<&'a str>,
 }
 
-/// The ways to prove who one is that this server knows.
+/// The authenticators of this server.
 #[derive(Debug)]
 pub struct Authenticator {
     pub static_tokens: StaticTokens,
@@ -32,7 +32,7 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// The user, or why nobody: the client is told no more than 401 Unauthorized.
+    /// The user, or why there is none: the client gets no more than 401 Unauthorized.
     ///
     /// A credential that is there but wrong does not make its bearer anonymous.
     pub fn request(

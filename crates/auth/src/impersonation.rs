@@ -15,7 +15,7 @@ pub(crate) use headers::unescape;
 pub use headers::{is_header, wanted};
 pub use last::LastModes;
 
-/// Who the request goes on as.
+/// The user that the request continues as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impersonated {
     pub user: User,
@@ -44,7 +44,7 @@ impl Forbidden {
     }
 }
 
-/// Asks whether who sends the request may send it as the wanted user; the attributes are the request's own.
+/// Whether the sender of the request may impersonate the wanted user; the attributes are the request's own.
 pub async fn impersonate(
     authorizer: &dyn Authorizer,
     last_modes: &LastModes,

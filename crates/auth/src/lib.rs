@@ -1,4 +1,4 @@
-//! Who asks, and may they: users from certificates and tokens, impersonation, RBAC and its neighbours.
+//! Authentication and authorization: users from certificates and tokens, impersonation, RBAC and the Node authorizer.
 //!
 //! **Invariant:** decides, never acts. Nothing here opens a connection or reads a clock: objects, time and randomness
 //! come in through parameters, and what must still be looked up is asked of a [`serviceaccount::Lookup`].

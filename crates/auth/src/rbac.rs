@@ -1,4 +1,4 @@
-//! RBAC: who may what, from Roles, `ClusterRoles` and their bindings. Hot path.
+//! The RBAC authorizer: Roles, `ClusterRoles` and their bindings. Hot path.
 //!
 //! Bindings are indexed by subject, so that a decision costs what concerns the user, not how many bindings there are.
 
@@ -31,7 +31,7 @@ pub(crate) use rule::strings;
 
 pub const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// The four kinds, kept up to date by whoever watches them.
+/// The four kinds, kept up to date by an informer of the caller.
 #[derive(Debug, Default)]
 pub struct Rbac(RwLock<Index>);
 

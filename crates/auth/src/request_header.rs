@@ -39,7 +39,7 @@ impl RequestHeader {
         name.is_some_and(|name| self.allowed_names.contains(&name))
     }
 
-    /// Who asks; none if no header names anybody. Names of headers are in lower case.
+    /// The user of the headers; `None` if no header names one. Names of headers are in lower case.
     pub fn user(&self, headers: &[(&str, &str)]) -> Option<User> {
         let name = first(headers, &self.username_headers)?;
         let mut user = User {

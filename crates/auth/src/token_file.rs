@@ -7,7 +7,7 @@ use aws_lc_rs::digest;
 
 use crate::User;
 
-/// Tokens are kept as their hashes: finding one tells nothing about the others by its time.
+/// Tokens are kept as their hashes: the time of a lookup reveals nothing about the others.
 #[derive(Clone, Default)]
 pub struct StaticTokens(HashMap<[u8; 32], User>);
 

@@ -1,4 +1,4 @@
-//! Who asks.
+//! The user of a request.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const NODE_PREFIX: &str = "system:node:";
 pub const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 pub const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
-/// A user as the rest of the server sees it, whatever proved who it is.
+/// A user as the rest of the server sees it, however it was authenticated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     pub name: String,
@@ -43,7 +43,7 @@ impl User {
         }
     }
 
-    /// Who asks without any credential.
+    /// The user of requests without credentials.
     pub fn anonymous() -> Self {
         Self::new(ANONYMOUS, &[UNAUTHENTICATED])
     }

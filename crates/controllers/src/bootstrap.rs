@@ -54,7 +54,7 @@ pub async fn run(client: &Local) -> Result<(), Status> {
     network.and(classes).and(policies)
 }
 
-/// What nobody waits for.
+/// Objects that the start of the server does not wait for.
 pub(crate) async fn late(client: Local, trust: Trust) {
     while finish(&client, &trust).await.is_err() {
         tokio::time::sleep(PAUSE).await;

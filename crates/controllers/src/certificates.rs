@@ -1,4 +1,4 @@
-//! `certificatesigningrequest-*-controller`: certificates for those who ask and may have one.
+//! `certificatesigningrequest-*-controller`: approves, signs and cleans up certificate signing requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -176,7 +176,7 @@ async fn may(client: &Local, request: &Value, subresource: &str) -> Result<bool,
     Ok(allowed.and_then(Value::as_bool) == Some(true))
 }
 
-/// Forgets requests that were answered, or that nobody answers.
+/// Deletes requests that were answered, or that stay unanswered.
 pub(crate) async fn clean(client: Local) -> std::convert::Infallible {
     loop {
         if let Ok(all) = client.items(REQUESTS).await {

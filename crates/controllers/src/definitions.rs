@@ -98,7 +98,7 @@ async fn finalize(client: &Local, path: &str, definition: Value) -> Result<bool,
         let progress = ("True", "InstanceDeletionInProgress", progress);
         if count(client, &definition).await? > 0 {
             say(client, path, definition.clone(), progress).await?;
-            // From here on nobody makes new ones behind our back.
+            // From here on no new objects are created.
             client.host().wait_until_caught_up().await?;
         }
         if delete_all(client, &definition).await? > 0 {

@@ -107,7 +107,7 @@ async fn reconcile(client: &Local, own: &Own) -> Result<(), Status> {
     let mut ips = client.host().master_addresses().await?;
     ips.retain(|it| it.is_ipv4() == ip.is_ipv4());
     if ips.is_empty() {
-        // The last one leaves: there is nobody to tell.
+        // The last server leaves: no endpoints are left to write.
         return Ok(());
     }
     let addresses: Value = ips

@@ -62,7 +62,7 @@ async fn reconcile(client: &Local, written: &Written) -> Result<bool, Status> {
     if !client.host().priority_and_fairness() {
         return Ok(true);
     }
-    // Whoever reads that a schema has its level finds its requests there: the filter goes by all of this already.
+    // The status must not be ahead of the filter: wait until the filter uses these objects.
     client.host().wait_until_caught_up().await?;
     let levels: BTreeSet<&str> = levels.iter().map(name).collect();
     let mut is_done = true;
@@ -201,7 +201,7 @@ impl Change {
 fn revise(live: &Value, wanted: &DefaultObject) -> Option<Value> {
     let told = annotation(live, AUTO_UPDATE).and_then(boolean);
     let generation = live.at(&["metadata", "generation"]).and_then(Value::as_i64);
-    // Nobody has changed the spec of one that was never changed: it is safe to go on as before.
+    // Its generation is 1, so the spec was never changed by a user: it may be updated.
     let keeps = wanted.is_mandatory || told.unwrap_or(generation == Some(1));
     let is_other = keeps && live.get("spec") != wanted.object.get("spec");
     if !is_other && told == Some(keeps) {

@@ -1,4 +1,4 @@
-//! Of several servers over one store, one at a time runs the controllers that must not run twice: whoever holds a Lease.
+//! Leader election: of several servers over one store, the holder of a Lease runs the controllers that must not run twice.
 //!
 //! As client-go's leader election: a holder that cannot renew in time stops before another may begin, times are measured
 //! from when a change of the Lease was seen here, and no two clocks are compared.
@@ -20,7 +20,7 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases
 /// How leadership is shared, in the words of kube-controller-manager's `--leader-elect-...`.
 #[derive(Clone, Debug)]
 pub struct Election {
-    /// Who we are; differs between servers, and between the lives of one.
+    /// The identity in the Lease; differs between servers, and between restarts of one.
     pub identity: String,
     /// How long others wait for a holder that says nothing.
     pub lease_duration: Duration,
@@ -71,7 +71,7 @@ pub(crate) async fn run(
             if tokio::time::timeout(left, holding).await == Ok(true) {
                 renewed = begun;
             } else if !observed.is_by(&election.identity) {
-                // Somebody else has it already.
+                // Another server holds it already.
                 break;
             }
         }
@@ -131,7 +131,7 @@ async fn try_hold(
     if let Some(fields) = lease.as_object_mut() {
         fields.insert("spec", spec);
     }
-    // At the version that was read: of two who try, one is refused.
+    // At the resource version that was read: of two servers that try, one gets a conflict.
     let made = client.update(&path, &lease).await?;
     observed.see(&made);
     Ok(true)

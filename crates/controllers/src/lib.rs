@@ -1,4 +1,4 @@
-//! The loops that keep the API's promises.
+//! Control loops: namespaces, garbage collection, certificates, definitions, endpoints and others.
 //!
 //! **Invariant:** they talk only through the API: a controller has a client ([`apiserver::local::Local`]) and the short
 //! list of what the server process offers besides ([`apiserver::local::Host`]), and no other part of `apiserver`.
@@ -10,6 +10,7 @@ mod certificates;
 mod condition;
 mod definitions;
 mod endpoints;
+pub mod features;
 mod flow_control;
 mod garbage;
 mod identity;
@@ -41,10 +42,10 @@ pub use leader::Election;
 pub use selection::{Selection, UnknownController};
 pub use trust::Trust;
 
-/// What a server takes at most to tell the others that it goes.
+/// The time that a server takes at most to release its leases when it stops.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What controllers must know that no object tells.
+/// Settings of controllers that are in no object.
 #[derive(Debug)]
 pub struct Config {
     pub selection: Selection,
@@ -57,6 +58,8 @@ pub struct Config {
     pub advertise: (IpAddr, u16),
     /// Differs between the servers over one store, and stays over restarts.
     pub identity: String,
+    /// The life of features.
+    pub features: features::Config,
     /// Given where several servers share a store: what must not run twice runs where the Lease is held.
     pub election: Option<Election>,
 }
@@ -125,10 +128,10 @@ impl Controllers {
 
 type Run = Box<dyn Fn(Local) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
-/// As whom controllers speak.
+/// The clients of controllers, by user.
 struct Clients {
     server: Local,
-    /// As what upstream runs in programs of their own.
+    /// As kube-controller-manager, for controllers that upstream runs there.
     beside: Local,
 }
 
@@ -157,6 +160,16 @@ impl Tasks {
         let (identity, advertise) = (config.identity.clone(), config.advertise);
         tasks.add("apiserver-identity-controller", move |client| {
             identity::run(client, identity.clone(), advertise)
+        });
+        let (lease, features) = (identity::lease(&config.identity), config.features.clone());
+        // Of several servers one that is not seen any more must not admit new uses.
+        let fences =
+            config.election.is_some() && config.selection.includes("apiserver-identity-controller");
+        tasks.add("feature-controller", move |client| {
+            if fences {
+                client.host().features().watch_lease();
+            }
+            features::run(client, lease.clone(), features.clone())
         });
         Self(tasks.all)
     }

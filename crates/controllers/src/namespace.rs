@@ -63,7 +63,7 @@ async fn end(client: &Local, name: &str) -> Result<bool, Status> {
     }
     let remaining = content::delete(client, name).await;
     let finished = remaining.is_empty();
-    // Nobody reads the conditions of what is gone in the next moment.
+    // The namespace is gone in the next moment: its conditions need no update.
     if !finished || namespace.at(&["status", "conditions"]).is_some() || held(&namespace) {
         update(client, &path, "status", |namespace| {
             report(namespace, &remaining)

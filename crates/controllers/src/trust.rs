@@ -82,7 +82,7 @@ impl Trust {
                     all.push(name);
                 }
             }
-            // The one that came later: who does not know it need not see it.
+            // It was added later: clients that do not know it ignore it.
             if !all.is_empty() || key != "requestheader-uid-headers" {
                 data.insert(key, json::to_string(&Value::from(all)));
             }

@@ -19,7 +19,7 @@ pub struct FlowSchema {
     pub(crate) rules: Vec<Rule>,
 }
 
-/// What tells one flow from another.
+/// The flow distinguisher method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinguisher {
     ByUser,

@@ -121,7 +121,7 @@ fn set_managed_fields(object: &mut Value, fields: Option<Value>) {
     }
 }
 
-/// Fields that are nobody's: the server keeps them, or they name the object.
+/// Fields without an owner: the server sets them, or they name the object.
 const NEVER_OWNED: [&[&str]; 12] = [
     &["apiVersion"],
     &["kind"],

@@ -1,4 +1,4 @@
-//! Names of fields, and sets of them: who owns what is said in these.
+//! Paths of fields and sets of them, as `fieldsV1` writes them.
 
 mod element;
 mod filter;

@@ -132,7 +132,7 @@ fn decode_entry(index: usize, entry: &Value) -> Result<Owned<'_, ManagerId<'_>>,
     })
 }
 
-/// Writes the list: appliers first, the oldest first. None if nobody manages anything.
+/// Writes the list: appliers first, the oldest first. `None` if there are no managers.
 pub fn encode(managed: &mut Managed) -> Option<Value> {
     if managed.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Who owns what after a write: the rules of server-side apply. Hot path.
+//! Managed fields after a write: the rules of server-side apply. Hot path.
 
 mod prune;
 
@@ -23,7 +23,7 @@ pub trait Versions {
         object.get("apiVersion").and_then(Value::as_str) == Some(version)
     }
 
-    /// Fields that nobody owns in that version.
+    /// Fields that no manager owns in that version.
     fn reset_fields(&self, _version: &str) -> Option<&Filter> {
         None
     }
@@ -31,7 +31,7 @@ pub trait Versions {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unconverted {
-    /// The version is not served any more: who owned fields in it owns nothing.
+    /// The version is not served any more: managers of fields in it lose them.
     MissingVersion,
     Failed(String),
 }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Updater<'_> {
 type Changes = (Set<'static>, Set<'static>);
 
 impl<'v> Updater<'v> {
-    /// After a create, update or patch: the manager owns what changed, nobody owns what is gone.
+    /// After a create, update or patch: the manager owns what changed; fields that are gone have no owner.
     pub fn update<'m, K: PartialEq + Clone>(
         &self,
         live: &'m Value,
@@ -104,7 +104,7 @@ impl<'v> Updater<'v> {
         let compared = match self.take_over(live, new, managers, manager, true) {
             Ok(compared) => compared,
             Err(UpdateError::Failed(why)) => return Err(why),
-            // Whoever forces has no conflicts.
+            // A forced apply has no conflicts.
             Err(UpdateError::Conflicts(_)) => return Ok(()),
         };
         let found = managers.iter().position(|it| it.manager == *manager);

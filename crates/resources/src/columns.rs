@@ -5,6 +5,7 @@ pub(crate) mod cluster;
 pub(crate) mod core;
 mod custom;
 pub(crate) mod device;
+pub(crate) mod feature;
 mod jsonpath;
 pub(crate) mod network;
 pub(crate) mod pod;
@@ -45,7 +46,7 @@ pub(crate) struct Columns {
     pub(crate) read_as: Option<(&'static str, &'static str)>,
     /// Changes the rows of a list.
     pub(crate) mark: fn(&[Value], &mut [Vec<Value>]),
-    /// The conditions of a row, which tell a client that the object is done.
+    /// The conditions of a row, by which a client knows that the object is done.
     pub(crate) conditions: fn(&Value) -> Vec<Value>,
 }
 

@@ -159,7 +159,7 @@ fn resolve<'d>(
             "items" | "additionalProperties" if value.as_object().is_some() => {
                 resolve(schemas, visited, value)?
             }
-            // Nobody needs texts here.
+            // Texts are not needed here.
             "description" => continue,
             _ => value.clone(),
         };

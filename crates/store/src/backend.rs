@@ -11,7 +11,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Makes changes durable and feeds them to the store's [`crate::View`].
 ///
-/// A backend answers a write only after the change is durable *and* visible in the view: whoever got the answer reads
+/// A backend answers a write only after the change is durable *and* visible in the view: a caller that got the answer reads
 /// its own write.
 pub trait Backend: Send + Sync + std::fmt::Debug + 'static {
     /// The transaction has been checked against the limits.

@@ -20,7 +20,7 @@ pub trait Disk: Send + Sync + Debug + 'static {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
     /// Atomic; replaces any file of the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
-    /// For files that nobody needs any more: it may take a while, and may be interrupted.
+    /// For files that are not needed any more: it may take a while, and may be interrupted.
     fn remove(&self, name: &str) -> io::Result<()>;
     fn sync_names(&self) -> io::Result<()>;
 }
@@ -137,7 +137,7 @@ impl Disk for DirDisk {
     }
 
     /// A large file goes from its end, a little at a time: a file system that discards freed blocks holds everybody up
-    /// while it does. A crash in between leaves a shorter file that nobody needs.
+    /// while it does. A crash in between leaves a shorter file that is not needed.
     fn remove(&self, name: &str) -> io::Result<()> {
         const STEP: u64 = 2 << 20;
         const PAUSE: Duration = Duration::from_millis(10);

@@ -138,7 +138,7 @@ impl Embedded {
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         self.queue.push(request(reply)).await?;
-        // Whatever was not taken is told so. A writer that took it and ends without an answer has panicked on the way.
+        // Requests that were not taken get an error. A writer that took one and ends without an answer has panicked.
         answer.await.unwrap_or_else(|_| {
             let reason = "the store's writer has failed".into();
             Err(Error::Unknown { reason })
@@ -218,7 +218,7 @@ impl Drop for Embedded {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(thread) = thread {
-            // A writer that panicked has said so on stderr; there is nobody left to tell.
+            // The panic of a writer was printed on stderr.
             let _ = thread.join();
         }
     }
@@ -237,7 +237,7 @@ struct Writer<E> {
 }
 
 impl<E> Drop for Writer<E> {
-    /// Whatever ends the writer, be it a panic: who still waits, or comes later, is told that the store is closed.
+    /// When the writer ends, also by a panic, waiting and later requests get the error that the store is closed.
     fn drop(&mut self) {
         self.queue.abandon();
     }
@@ -270,7 +270,7 @@ impl<E: Engine> Writer<E> {
             }
             if !closing.is_empty() {
                 let closed = self.engine.close();
-                // With the engine goes the lock on the data directory: whoever is answered can open it again.
+                // Dropping the engine releases the lock on the data directory: after the answer the caller can open it again.
                 drop(self);
                 for reply in closing {
                     // The caller may have gone away; the store is closed all the same.
@@ -289,7 +289,7 @@ impl<E: Engine> Writer<E> {
         deadlines.into_iter().flatten().min()
     }
 
-    /// A store that nobody writes to must find out, too, that it could: readiness depends on it.
+    /// A store without writes must notice, too, that writes work again: readiness depends on it.
     fn recover(&mut self) {
         let now = Instant::now();
         if self.retry_at.is_some_and(|at| at <= now) {

@@ -73,7 +73,7 @@ pub(crate) fn write(image: &Image, first_segment: u64, out: &mut dyn Write) -> i
     out.write_all(&counts)
 }
 
-/// One `write` call a block: whoever is below may pace itself by calls.
+/// One `write` call a block: the layer below may limit its rate by calls.
 fn write_block(block: &[u8], crc: u32, out: &mut dyn Write) -> io::Result<u32> {
     let length = u32::try_from(block.len()).map_err(io::Error::other)?;
     let crc = crc32c_append(crc, block);

@@ -31,7 +31,7 @@ use crate::format::encode;
 use crate::{Corruption, Error, Options, Revision};
 
 const SPARE: &str = "spare";
-/// The first segment is made while somebody waits for the store to open.
+/// The first segment is made while the store is opened.
 const FIRST_SEGMENT: u64 = 2 << 20;
 
 #[derive(Debug)]

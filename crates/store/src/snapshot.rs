@@ -95,7 +95,7 @@ impl Snapshot {
 }
 
 impl Mark {
-    /// Nobody has the snapshot any more, nor will anybody get it again.
+    /// The snapshot has no users any more, and cannot be requested again.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
     }

@@ -171,7 +171,7 @@ impl Store {
             .spawn(move || {
                 let mut out = out;
                 let written = backup::write(snapshot, leases, &mut out).map(|()| (out, revision));
-                // The caller may have gone away; then nobody wants the answer.
+                // The caller may be gone; then the answer is dropped.
                 let _ = done.send(written);
             })
             .map_err(|source| Error::io("start the backup thread", source))?;

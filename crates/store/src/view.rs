@@ -1,6 +1,6 @@
 //! Hot path. What readers see: the latest state, the recent past, and the watchers. Readers never wait for writers.
 //!
-//! Whoever feeds the view (the embedded writer, the etcd feed) calls [`View::publish`] after a change is durable, from
+//! The writer of the view (the embedded writer, the etcd feed) calls [`View::publish`] after a change is durable, from
 //! one thread at a time, with growing revisions.
 
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ struct Shared {
     closed: bool,
 }
 
-/// A new state being drafted from the published one. Nobody sees it before [`View::publish`].
+/// A new state being drafted from the published one. It is not visible before [`View::publish`].
 #[derive(Clone, Debug)]
 pub struct Draft {
     state: State,

@@ -88,7 +88,7 @@ struct Seat {
 #[derive(Debug)]
 pub(crate) struct Hub {
     groups: BTreeMap<Bytes, Arc<Group>>,
-    /// Look for prefixes nobody watches when there are this many.
+    /// Look for prefixes without watches when there are this many.
     next_sweep: usize,
     limit: u64,
     watchers: Arc<AtomicU64>,
@@ -116,7 +116,7 @@ impl Hub {
 
     /// A watcher that will see what is published from now on, after `past`.
     pub(crate) fn join(&mut self, prefix: &[u8]) -> Cursor {
-        // Prefixes come and go (namespaces): forget the ones nobody watches before the table grows.
+        // Prefixes come and go (namespaces): remove those without watches before the table grows.
         if self.groups.len() >= self.next_sweep {
             self.groups.retain(|_, group| !group.lock().is_empty());
             self.next_sweep = (self.groups.len() * 2).max(64);
@@ -260,11 +260,11 @@ impl Seats {
         self.places.len() - 1
     }
 
-    /// Whoever is more than `limit` behind what was there before loses its place.
+    /// A watch that is more than `limit` behind the previous head loses its cursor.
     fn sweep(&mut self, before: u64, limit: u64) -> u64 {
         let mut dropped = 0;
         for seat in self.places.iter_mut().flatten() {
-            // Whoever has seen all before this node is not slow, however heavy the node.
+            // A watch that has seen all before this node is not slow, however large the node.
             let behind = match &seat.at {
                 Ok(node) => before.saturating_sub(node.weight),
                 Err(_) => 0,

@@ -1,7 +1,7 @@
-//! Lines for whoever runs the server: each with its time, where it comes from, what happened and, if a request had it
+//! The log, for operators of the server: each with its time, where it comes from, what happened and, if a request had it
 //! happen, the ids of its trace, its span and its audit event.
 //!
-//! There is one log per process, as there is one stderr. How much it tells can be changed while it runs.
+//! There is one log per process, as there is one stderr. Its verbosity can be changed while it runs.
 //!
 //! **Invariant:** no secret, token or body is ever a field.
 
@@ -53,7 +53,7 @@ pub enum Field<'a> {
 pub struct Record<'a> {
     pub target: &'static Target,
     pub severity: Severity,
-    /// From which level on it is told; zero for what is always told.
+    /// The verbosity from which on it is logged; zero for lines that are always logged.
     pub level: i32,
     pub message: &'a str,
     pub fields: &'a [(&'a str, Field<'a>)],
@@ -82,7 +82,7 @@ pub fn set_format(format: Format) {
     **place.as_mut().unwrap_or_else(|error| error.get_mut()) = format;
 }
 
-/// How much is told: the level of all targets that no pattern names.
+/// The verbosity: the level of all targets that no pattern names.
 pub fn set_verbosity(level: i32) {
     let mut levels = shared()
         .levels
@@ -109,13 +109,13 @@ pub fn check_levels(text: &str) -> Result<(), BadLevels> {
     levels::parse(text).map(drop)
 }
 
-/// Sends all that is told from now on to a collector, too.
+/// Sends all lines from now on to a collector, too.
 pub fn export(queue: Option<Arc<Queue>>) {
     let mut place = shared().export.write();
     **place.as_mut().unwrap_or_else(|error| error.get_mut()) = queue;
 }
 
-/// Tells, if the target is to be told of at this level.
+/// Logs a line, if the target is enabled at this level.
 pub fn tell(record: &Record<'_>) {
     if !record.target.tells(record.level) {
         return;
@@ -129,7 +129,7 @@ pub fn tell(record: &Record<'_>) {
         Format::Text => line::text(record, now),
         Format::Json => line::json(record, now),
     };
-    // Whoever reads along may be gone.
+    // The reader of stderr may be gone.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
     let export = shared()
         .export
@@ -146,7 +146,7 @@ pub fn info(target: &'static Target, message: &str, fields: &[(&str, Field<'_>)]
     plain(target, Severity::Info, message, fields);
 }
 
-/// Something that somebody should look at.
+/// An error: an operator should look at it.
 pub fn warning(target: &'static Target, message: &str, fields: &[(&str, Field<'_>)]) {
     plain(target, Severity::Warning, message, fields);
 }
@@ -168,7 +168,7 @@ fn plain(target: &'static Target, severity: Severity, message: &str, fields: &[(
     });
 }
 
-/// What of a text is told.
+/// The part of a text that is logged.
 fn cut(text: &str) -> &str {
     crate::text::cut(text, LONGEST)
 }

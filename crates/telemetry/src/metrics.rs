@@ -1,7 +1,7 @@
 //! One registry of numbers, and the readers that show it: Prometheus' text, `OpenMetrics` with exemplars, OTLP.
 //!
-//! Whoever counts often asks its [`Family`] once for the handle of a series and holds it: what is left per event is an
-//! atomic addition. Series that nobody holds and that have not moved for a while go; an instrument with too many
+//! Code that counts often gets the handle of a series from its [`Family`] once and holds it: each event then costs one
+//! atomic addition. Series without a handle that have not changed for a while are removed; an instrument with too many
 //! series counts what is new under `unexpected`.
 
 pub mod delta;

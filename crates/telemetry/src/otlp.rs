@@ -1,4 +1,4 @@
-//! Spans as OTLP carries them, read back: for whoever looks at recent traces, and for tests.
+//! Decodes spans from OTLP: for recent traces, and for tests.
 
 mod json;
 mod read;
@@ -33,7 +33,7 @@ pub enum Error {
     Json(String),
 }
 
-/// Spans, and the attributes of whoever recorded them.
+/// Spans, and the attributes of their resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceSpans {
     pub resource: Vec<(String, Value)>,

@@ -1,6 +1,6 @@
 //! OTLP as others send it: traces, by gRPC and by HTTP, in protobuf or JSON, packed with gzip or not.
 //!
-//! Who may send is asked before, by whoever serves this. Bodies are bounded before and after they are unpacked.
+//! The server that uses this authorizes senders before. Bodies are bounded before and after they are unpacked.
 
 mod answer;
 mod body;
@@ -44,7 +44,7 @@ pub async fn answer(recent: &Arc<Recent>, request: Request<Incoming>) -> Respons
         .unwrap_or_else(|refusal| refusal.answer(form))
 }
 
-/// Takes in a body that is there as a whole, in the form that the headers tell.
+/// Takes in a whole body, in the encoding that the headers name.
 pub fn take_in(recent: &Recent, headers: &HeaderMap, body: &Bytes) -> Response<Answer> {
     let form = match Form::of(headers) {
         Ok(form) => form,

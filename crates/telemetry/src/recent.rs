@@ -1,4 +1,4 @@
-//! Recent traces in memory, for whoever asks this server itself.
+//! Recent traces in memory, served by this server itself.
 //!
 //! What requests record is taken from the tracer's queue by a thread ([`Keeper`]), or by whoever looks for something, so that
 //! what was answered is found. It may go on to a collector from here. Other programs' spans join ours
@@ -53,7 +53,7 @@ pub struct Numbers {
     pub refused_spans: u64,
 }
 
-/// What became of spans that somebody sent.
+/// The outcome of an export request of another program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     pub rejected: u64,
@@ -70,7 +70,7 @@ impl Recent {
         }
     }
 
-    /// Where the server's own traces come from; whoever says so first counts.
+    /// Where the server's own traces come from; set once.
     pub fn follow(&self, source: Source) {
         let _ = self.source.set(source);
     }
@@ -115,7 +115,7 @@ impl Recent {
         }
     }
 
-    /// Takes an `ExportTraceServiceRequest` of somebody else.
+    /// Takes an `ExportTraceServiceRequest` of another program.
     pub fn receive(&self, request: &[u8]) -> Result<Taken, otlp::Error> {
         let mut taken = Taken::default();
         for resource_spans in otlp::received(request)? {

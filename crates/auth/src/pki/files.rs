@@ -22,7 +22,7 @@ pub struct Files {
     pub serving: Option<CertifiedKey>,
     /// A client in `system:masters`.
     pub admin: Option<CertifiedKey>,
-    /// Signs the certificates of proxies that say in headers who asks, such as an API server that hands requests on.
+    /// Signs the certificates of front proxies, which name the user in headers, such as an aggregator.
     pub front_proxy_authority: Option<CertifiedKey>,
     /// Signs service account tokens.
     pub service_account_key: Option<String>,

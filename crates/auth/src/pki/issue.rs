@@ -21,7 +21,7 @@ pub(super) struct Template<'a> {
     pub(super) names: &'a AlternativeNames,
 }
 
-/// Who certifies it.
+/// The issuer.
 pub(super) struct Signer<'a> {
     /// A DER `Name`.
     pub(super) subject: &'a [u8],

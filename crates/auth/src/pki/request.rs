@@ -21,7 +21,7 @@ pub struct CertificateRequest {
 }
 
 impl CertificateRequest {
-    /// Reads the PEM and checks that who asks holds the key.
+    /// Reads the PEM and checks that the requester holds the key.
     pub fn from_pem(text: &[u8]) -> Result<Self, PkiError> {
         let blocks = pem::parse_many(text).unwrap_or_default();
         let block = blocks.first().ok_or(PkiError::NoRequest)?;

@@ -1,4 +1,4 @@
-//! Whether rules encompass others, so that nobody grants what they do not hold.
+//! Whether rules cover others, for escalation checks.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,4 @@
-//! Nobody grants what they do not hold: the checks before a role or a binding is written.
+//! Escalation checks: a user cannot grant permissions that the user does not have, by a role or a binding.
 //!
 //! The write path asks in this order: [`escalation_allowed`], then the authorizer about [`escalate_attributes`] (roles)
 //! or [`bind_attributes`] (bindings), then [`refuse_role_escalation`] or [`refuse_escalation`].

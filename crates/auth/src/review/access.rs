@@ -22,7 +22,7 @@ pub struct AccessReview<'a> {
 }
 
 impl<'a> AccessReview<'a> {
-    /// Of a `SelfSubjectAccessReview`: about who asks.
+    /// Of a `SelfSubjectAccessReview`: about the user of the request.
     pub fn of_self(review: &'a Value, user: &'a User) -> Self {
         Self::new(review, Cow::Borrowed(user))
     }
@@ -106,7 +106,7 @@ impl<'a> AccessReview<'a> {
     }
 }
 
-/// `allowed` is always told, the rest where it says something.
+/// `allowed` is always written, the rest where it is not empty.
 pub fn access_status(decision: &Decision, evaluation_error: &str) -> Value {
     let mut status = Object::new();
     status.insert("allowed", decision.allowed());

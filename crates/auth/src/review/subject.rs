@@ -44,7 +44,7 @@ pub fn token_status(found: &Result<Authenticated, String>) -> Value {
     status.into()
 }
 
-/// The `status` of a `SelfSubjectReview`: who am I.
+/// The `status` of a `SelfSubjectReview`: the attributes of the user.
 pub fn self_subject_status(user: &User) -> Value {
     json!({"userInfo": (user.to_value())})
 }

@@ -6,7 +6,7 @@ use super::jwt;
 use super::key::SigningKey;
 use crate::user::service_account_name;
 
-/// Who issues, and with which key.
+/// The issuer, and its signing key.
 #[derive(Debug)]
 pub struct Issuer {
     pub url: String,

@@ -6,7 +6,7 @@ use json::Value;
 pub trait Lookup: Send + Sync {
     fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value>;
 
-    /// Is told of a Secret whose token is used, and whose label does not say so yet.
+    /// Called for a Secret whose token is used, and whose label does not say so yet.
     fn used(&self, _namespace: &str, _secret: &str, _uid: &str) {}
 }
 

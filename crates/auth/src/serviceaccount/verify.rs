@@ -75,7 +75,7 @@ pub struct Verifier {
     pub api_audiences: Vec<String>,
 }
 
-/// A token whose signature, issuer, audience and time are right. Whether it still counts, a [`Lookup`] tells.
+/// A token whose signature, issuer, audience and time are right. Whether it is still valid is checked by a [`Lookup`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verified {
     Bound(Box<TokenClaims>),
@@ -159,7 +159,7 @@ impl Verifier {
         Err(error)
     }
 
-    /// Those the token is for among those asked for. A token for nobody is for the API server.
+    /// Those the token is for among those asked for. A token without an audience is for the API server.
     fn audiences(
         &self,
         token: &Unverified,

@@ -34,7 +34,7 @@ impl Collector {
         let found = self.client.metadata_of(&at(&node)).await;
         match found {
             Ok(live) if self.graph().id(uid(&live)) == id => Ok(Some((node, live))),
-            // The end of it is about to be told by the stream of changes.
+            // Its deletion is about to arrive in the stream of changes.
             Ok(_) => Ok(None),
             Err(status) if status.is_not_found() => Ok(None),
             Err(status) => Err(status),
@@ -111,7 +111,7 @@ impl Collector {
         Ok(Outcome::Done)
     }
 
-    /// A dependent that waits for us while we would wait for it: nobody waits then. Says whether it was so.
+    /// Breaks a cycle of objects that would wait for each other. Returns whether there was one.
     async fn avoid_circle(
         &self,
         id: Id,
@@ -148,7 +148,7 @@ impl Collector {
         policy: &str,
         exact: bool,
     ) -> Result<Outcome, Status> {
-        // Somebody may give it a new owner in this moment; we changed it ourselves if a circle was opened.
+        // It may get a new owner at this moment; the collector changed it itself if a cycle was broken.
         let mut preconditions = json!({"uid": (uid(live))});
         if let (true, Some(fields)) = (exact, preconditions.as_object_mut()) {
             fields.insert("resourceVersion", resource_version(live));

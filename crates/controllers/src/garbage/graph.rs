@@ -1,4 +1,4 @@
-//! Who owns whom. Only objects with owners, or that wait for their dependents, are in it; all that is kept of them is
+//! The graph of owners and dependents. Only objects with owners, or that wait for their dependents, are in it; all that is kept of them is
 //! where they are.
 
 use std::collections::{BTreeSet, HashMap};

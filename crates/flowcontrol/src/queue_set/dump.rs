@@ -1,4 +1,4 @@
-//! What is in a set now, for whoever debugs.
+//! The contents of a queue set, for the debug endpoints.
 
 use super::QueueSet;
 use super::request::{Request, State};

@@ -1,4 +1,4 @@
-//! What metrics tell of a set over time.
+//! Metrics of a queue set over time.
 
 use super::Totals;
 use crate::{Integrator, Nanos, RatioHistogram};

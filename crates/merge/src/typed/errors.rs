@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// No more errors of one object are told.
+/// At most so many errors of one object are kept.
 const MAX_ERRORS: usize = 1_000;
 /// Nor any after the texts have reached this size.
 const MAX_ERROR_BYTES: usize = 256 << 10;

@@ -267,7 +267,7 @@ fn template_generation(set: &mut Object, next: impl Fn(i64) -> i64) {
     }
 }
 
-/// Who asks for a certificate is not for the client to say.
+/// The requester of a certificate is the user of the request, whatever the object says.
 pub(crate) fn requester(request: &mut Object, context: &Context<'_>) {
     let Some(spec) = made(request, "spec") else {
         return;

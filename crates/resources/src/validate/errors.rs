@@ -66,7 +66,7 @@ impl Errors {
         self.into_list()
     }
 
-    /// With those that are not told.
+    /// With those that are not reported.
     pub(crate) fn len(&self) -> usize {
         self.list.found() + self.late.found()
     }
@@ -75,7 +75,7 @@ impl Errors {
         self.len() == 0
     }
 
-    /// Nothing more is told. Loops that build what they would show stop then.
+    /// No more errors are kept. Loops that build values for errors stop then.
     pub(crate) fn is_full(&self) -> bool {
         self.list.is_full()
     }

@@ -123,7 +123,7 @@ impl<'a> Expressions<'a> {
             let (expression, name) = (it.child("expression"), it.child("name"));
             match expression.str().trim() {
                 "" => e.required(&expression, ""),
-                // Nothing more is told, and compiling costs.
+                // No more errors are kept, and compiling costs.
                 _ if e.is_full() => {}
                 text => self.check(e, Place::MatchCondition, &expression, text, &[Type::Bool]),
             }

@@ -1,4 +1,4 @@
-//! Who is served how much.
+//! Flow schemas and priority levels.
 
 use super::errors::Errors;
 use super::field::Field;

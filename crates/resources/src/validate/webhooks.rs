@@ -61,7 +61,7 @@ fn hooks(e: &mut Errors, it: &Field, old: Option<&Field>) {
     }
 }
 
-/// Names of what servers read from files are nobody else's.
+/// Names of manifests that servers read from files are reserved.
 pub(super) fn not_static(e: &mut Errors, name: &Field) {
     if name.str().ends_with(STATIC_SUFFIX) {
         e.invalid(name, STATIC_NAMES);

@@ -42,7 +42,7 @@ pub(super) enum Answer {
 
 impl Answer {
     pub(super) fn send(self) {
-        // Whoever asked may have gone away: then nobody wants the answer.
+        // The caller may be gone: then the answer is dropped.
         let _gone = match self {
             Self::Commit(reply, answer) => reply.send(answer).is_err(),
             Self::Grant(reply, lease) => reply.send(Ok(lease)).is_err(),

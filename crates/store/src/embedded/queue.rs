@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::{Committed, Error, LeaseId, Revision, Txn};
 
-/// Kibibytes of requests that may wait; whoever comes beyond waits outside, in order.
+/// Kibibytes of requests that may wait; further requests wait for room, in order.
 const ROOM: u32 = 64 << 10;
 /// Kibibytes one batch takes: the size of one write to the log.
 const BATCH: u32 = 4 << 10;
@@ -45,7 +45,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// Tells whoever asked that the store is closed and nothing was done. They may have gone away.
+    /// Answers the caller that the store is closed and nothing was done. The caller may be gone.
     fn refuse(self) {
         let _gone = match self {
             Self::Commit { reply, .. } => reply.send(Err(Error::Closed)).is_err(),
@@ -150,7 +150,7 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    /// Drops what still waits when the writer ends: whoever asked is told that the store is closed.
+    /// Drops waiting requests when the writer ends: their callers get the error that the store is closed.
     pub(super) fn abandon(&self) {
         self.close();
         let waiting = std::mem::take(&mut self.waiting().requests);

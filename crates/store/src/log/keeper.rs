@@ -18,7 +18,7 @@ use crate::{Options, Revision, image};
 const RETRY: Duration = Duration::from_secs(5);
 
 pub(super) enum Job {
-    /// Files that nobody needs.
+    /// Files that are not needed any more.
     Remove(Vec<String>),
     Spare,
     Image(MakeImage),

@@ -46,7 +46,7 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
-    /// The collector of a signal, for whoever has no file that says more.
+    /// The collector of a signal, if no configuration file names one.
     pub fn target(&self, signal: Signal, default: Protocol) -> Result<Target, String> {
         Written::default().target(signal, default, self, &Selector::default())
     }

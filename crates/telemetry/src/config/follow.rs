@@ -19,7 +19,7 @@ pub struct Tracing {
     pub target: Target,
     pub metrics: Target,
     pub logs: Target,
-    /// Of those that are nobody's children, so many in a million are traced.
+    /// Of requests without a parent span, so many in a million are traced.
     pub sampling_rate_per_million: u32,
 }
 

@@ -1,8 +1,8 @@
-//! How much is told of what.
+//! Log levels, by target.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Something that lines come from, with the level that it is told at. Looking at it costs one read.
+/// A log target with its level. Checking the level costs one atomic read.
 #[derive(Debug)]
 pub struct Target {
     pub name: &'static str,
@@ -27,7 +27,7 @@ impl Target {
         }
     }
 
-    /// Whether lines of this level are told.
+    /// Whether lines of this level are logged.
     pub fn tells(&self, level: i32) -> bool {
         level <= 0 || level <= self.level.load(Ordering::Relaxed)
     }

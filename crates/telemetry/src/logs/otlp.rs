@@ -21,7 +21,7 @@ impl Entry {
         out.fixed64(1, now);
         out.fixed64(11, now);
         let (number, text) = match record.severity {
-            // What is told only when asked for is for who looks for a fault.
+            // Lines above level 0 are for debugging.
             Severity::Info if record.level > 3 => (5, "DEBUG"),
             Severity::Info => (9, "INFO"),
             Severity::Warning => (13, "WARN"),

@@ -1,4 +1,4 @@
-//! Counts of programs that run for a moment only: each says what came since it was last told. They rest as OTLP/JSON,
+//! Delta counts of short-lived programs: each export has what came since the last one. They rest as OTLP/JSON,
 //! which people can read, and are sent as protobuf.
 
 use json::{Value, json};

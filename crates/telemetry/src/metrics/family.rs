@@ -93,7 +93,7 @@ struct Slot<M> {
     /// How it looked when it was last read, and when that was new, in seconds since 1970.
     looked: AtomicU64,
     since: AtomicU64,
-    /// What it is about is gone; unset by whoever asks for it again.
+    /// Its subject is gone; unset when the series is requested again.
     retired: AtomicBool,
 }
 
@@ -113,7 +113,7 @@ pub(super) trait Instrument: Clone + Send + Sync + std::fmt::Debug + 'static {
     fn holders(&self) -> usize;
     /// Another number whenever it has moved; `None` if it must stay, whoever moved it last.
     fn look(&self) -> Option<u64>;
-    /// Begins anew with other bounds, whoever holds it.
+    /// Begins anew with other bounds, for all its handles.
     fn rebound(&self, _: &Arc<Layout>) {}
 }
 
@@ -207,7 +207,7 @@ impl<L: Labels, M: Instrument> Family<L, M> {
         &self.0
     }
 
-    /// The handle of a series. To be held by whoever uses it often: this looks it up.
+    /// The handle of a series. This looks it up: code that uses it often should hold it.
     pub fn with(&self, labels: &L::Values<'_>) -> M {
         thread_local! {
             static KEY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -229,7 +229,7 @@ fn push(key: &mut Vec<u8>, value: &str) {
 }
 
 impl<M: Instrument> Series<M> {
-    /// The same where settings say what counts. What does not is counted by a handle that nobody reads.
+    /// The same where settings say what counts. Other series get a handle that is not exported.
     #[cold]
     fn shaped(&self, key: &mut Vec<u8>, labels: &impl Values) -> M {
         let shape = self.shape.read().unwrap_or_else(PoisonError::into_inner);
@@ -288,7 +288,7 @@ impl<M: Instrument> Series<M> {
         slot.handle.clone()
     }
 
-    /// Lets go of series that nobody holds and that stood still for long.
+    /// Removes series without a handle that did not change for long.
     fn expire(&self, now: SystemTime) {
         let idle = self.idle.load(Ordering::Relaxed);
         let gone = |slot: &Slot<M>| {
@@ -303,14 +303,14 @@ impl<M: Instrument> Series<M> {
                 return false;
             }
             let still = seconds(now).saturating_sub(slot.since.load(Ordering::Relaxed));
-            // Whoever still holds one that is retired only waits to let go of it.
+            // The handle of a retired series is about to be dropped.
             (still >= idle && slot.handle.holders() == 1) || (retired && still >= RETIRED)
         };
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let some = all.values().filter(|it| gone(it)).count() > 0;
         drop(all);
         if some {
-            // Nobody can take a handle meanwhile.
+            // No handle can be taken meanwhile.
             let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
             all.retain(|_, it| !gone(it));
         }

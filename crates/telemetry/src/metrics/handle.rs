@@ -1,4 +1,4 @@
-//! Hot path. What is held by those who count.
+//! Hot path. Handles of series, held by the code that counts.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -61,9 +61,9 @@ struct Buckets {
     cells: Box<[AtomicU64]>,
     stride: usize,
     shards: usize,
-    /// One of each bucket. Made with the first.
+    /// The last one of each bucket. Made with the first.
     exemplars: OnceLock<Box<[Exemplar]>>,
-    /// Other bounds were asked for since: then `other` counts, for whoever holds this.
+    /// The bounds were changed since: then `other` counts, for all handles.
     is_moved: AtomicBool,
     other: Mutex<Option<Arc<Buckets>>>,
 }

@@ -38,7 +38,7 @@ pub fn encode(registry: &Registry) -> Vec<Batch> {
     let mut metrics = Message::default();
     let mut count = 0;
     for family in registry.gather(now) {
-        // A large instrument is told in several pieces, which OTLP allows.
+        // A large instrument is sent in several pieces, which OTLP allows.
         let mut rest = &family.samples[..];
         while !rest.is_empty() {
             let mut points = Vec::new();

@@ -9,7 +9,7 @@ use super::registry::{Collected, Desc, Registry, Stability};
 /// Linux counts time in these for everybody, whatever the kernel does inside.
 const TICKS: f64 = 100.0;
 
-/// Registers what can be told here: on other systems than Linux nothing but the start.
+/// Registers the metrics of the process: on other systems than Linux only its start time.
 pub fn register(registry: &Registry) {
     let started = start_time().unwrap_or_else(|| now_seconds(SystemTime::now()));
     registry.observe_gauge(

@@ -112,12 +112,12 @@ pub(super) trait Collect: Send + Sync {
     fn apply(&self, _: &View) {}
 }
 
-/// Values of labels, and a number: what a function tells when somebody reads.
+/// Values of labels and a number, computed by a function at each scrape.
 pub type Collected = Vec<(Vec<String>, f64)>;
 /// Values of labels, how much each bucket has, the last of which has no bound, and the sum.
 pub type CollectedHistograms = Vec<(Vec<String>, Vec<u64>, f64)>;
 
-/// Shared by those who count and those who read.
+/// Shared by instruments and scrapes.
 #[derive(Clone)]
 pub struct Registry(Arc<Shared>);
 
@@ -125,13 +125,13 @@ struct Shared {
     all: Mutex<Vec<Arc<dyn Collect>>>,
     /// Taken before `all`.
     view: Mutex<Arc<View>>,
-    /// Nobody is shown any.
+    /// No series are shown.
     no_exemplars: AtomicBool,
     started: SystemTime,
     idle: Duration,
 }
 
-/// Series that nobody holds go after so long without a change.
+/// Series without a handle are removed after so long without a change.
 const IDLE: Duration = Duration::from_secs(3600);
 
 const REFUSED: Desc = Desc::new(
@@ -147,7 +147,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// `idle` is how long a series that nobody holds stays without a change.
+    /// `idle` is how long a series without a handle stays without a change.
     pub fn new(idle: Duration) -> Self {
         Self(Arc::new(Shared {
             all: Mutex::default(),
@@ -182,7 +182,7 @@ impl Registry {
         family
     }
 
-    /// Numbers that are there anyway, asked for when somebody reads.
+    /// Metrics that are computed from existing state at each scrape.
     pub fn observe_gauge(
         &self,
         desc: Desc,
@@ -245,7 +245,7 @@ impl Registry {
     }
 
     /// What series with these labels, names and values, are about is gone: they go after a few minutes without a change,
-    /// not after an hour, and whatever they show. A series that somebody asks for again stays.
+    /// not after an hour, and whatever they show. A series that is requested again stays.
     pub fn retire(&self, labels: &[(&str, &str)]) {
         let now = SystemTime::now();
         for one in self.lock().iter() {
@@ -264,7 +264,7 @@ impl Registry {
 
     /// All instruments that have series, by name.
     pub(super) fn gather(&self, now: SystemTime) -> Vec<Gathered> {
-        // Whoever is asked may want to register something.
+        // A callback may register another instrument.
         let all = self.lock().clone();
         let view = self.0.view.lock();
         let view = view.unwrap_or_else(PoisonError::into_inner).clone();

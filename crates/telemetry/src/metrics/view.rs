@@ -15,7 +15,7 @@ pub struct View {
     pub(super) namespaces: Namespaces,
     /// Of Kyverno's histograms that have no bounds of their own.
     pub(super) bounds: Option<Vec<f64>>,
-    /// How long a series that nobody holds stays without a change.
+    /// How long a series without a handle stays without a change.
     pub(super) idle: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! What senders are told, in the form that they speak.
+//! Responses to senders, in the encoding of their request.
 
 use std::convert::Infallible;
 
@@ -72,12 +72,12 @@ impl Refusal {
         }
     }
 
-    /// It is not known who sends.
+    /// 401: the sender is not authenticated.
     pub fn unauthenticated(message: String) -> Self {
         Self::new(16, StatusCode::UNAUTHORIZED, message)
     }
 
-    /// Who sends may not.
+    /// 403: the sender is not authorized.
     pub fn denied(message: String) -> Self {
         Self::new(7, StatusCode::FORBIDDEN, message)
     }

@@ -1,4 +1,4 @@
-//! The thread that keeps what nobody has asked for yet.
+//! The thread that moves finished traces from the queue into the ring.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::Recent;
 
-/// How long a finished trace may wait for company. Who looks for it does not wait.
+/// How long finished traces may wait to be moved together. A search moves them at once.
 const DELAY: Duration = Duration::from_millis(500);
 
 /// A keeper at work.

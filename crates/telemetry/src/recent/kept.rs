@@ -1,4 +1,4 @@
-//! One trace as it is kept: the bytes of its spans as they came, and what lists tell of it.
+//! One trace as it is kept: the bytes of its spans as they came, and the summary that lists show.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Piece {
 /// The span that a trace is known by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Top {
-    /// Nobody's child; else it is the first of those that are there.
+    /// The span without a parent; else the first span.
     pub(super) is_root: bool,
     pub(super) start: u64,
     pub(super) name: Box<str>,
@@ -90,7 +90,7 @@ impl Piece {
         }
     }
 
-    /// Without the spans that are there already: who is not answered sends again. Nothing if that leaves none.
+    /// Without the spans that are there already: senders repeat a request without an answer. `None` if that leaves none.
     fn without(self, known: &[u64]) -> Option<Self> {
         let is_new = |id: &u64| known.binary_search(id).is_err();
         if self.ids.iter().all(is_new) {

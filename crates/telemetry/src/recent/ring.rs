@@ -85,7 +85,7 @@ impl Ring {
         // No trace may push out all others of its share.
         let most = self.share() / 4;
         if let Some(entry) = self.traces.get_mut(&id) {
-            // Whoever looks at it at this moment keeps what they have.
+            // A reader that holds it at this moment keeps its reference.
             let kept = Arc::make_mut(&mut entry.kept);
             let before = kept.size;
             let joined = kept.join(piece, most);

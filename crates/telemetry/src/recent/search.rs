@@ -22,7 +22,7 @@ const LONGEST: usize = 1024;
 pub struct Query {
     /// A part of a span's name.
     pub name: Option<String>,
-    /// Attributes of one span, that one or another, or of who recorded it.
+    /// Attributes of one span, or of its resource.
     pub attributes: Vec<(String, String)>,
     /// From its first moment to its last.
     pub min_duration: Option<Duration>,

@@ -41,7 +41,7 @@ impl Source {
             if Instant::now() >= end {
                 self.give_up();
             } else if !self.take_chunk(&mut keep) {
-                // Somebody is just pushing, which waits for nothing.
+                // A thread is pushing at this moment, which takes no time.
                 thread::yield_now();
             }
         }

@@ -1,4 +1,4 @@
-//! Schemas of custom resources that ask for what nobody checks.
+//! Warnings of definitions: schemas with formats that are not checked.
 
 use std::collections::{BTreeSet, HashSet};
 

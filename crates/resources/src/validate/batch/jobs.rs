@@ -206,7 +206,7 @@ fn completions(e: &mut Errors, it: &Field, was: &Field) {
     }
 }
 
-/// A job that does not run yet may be told where to run, and with how much.
+/// Scheduling directives and resources of a suspended job may be changed.
 fn template_update(e: &mut Errors, it: &Field, was: &Field, old: &Field) {
     let suspended = was.flag("suspend");
     let status = old.child("status");

@@ -385,13 +385,16 @@ fn summary(body: &[u8]) -> String {
 #[derive(Debug)]
 pub(crate) enum Unfit {
     /// Told as `KIND in version "VERSION" cannot be handled as a WANT: WHY`.
-    Handled {
-        kind: String,
-        version: String,
-        want: String,
-        why: Why,
-    },
+    Handled(Box<Handled>),
     Status(Status),
+}
+
+#[derive(Debug)]
+pub(crate) struct Handled {
+    kind: String,
+    version: String,
+    want: String,
+    why: Why,
 }
 
 /// What is wrong, without what was expected instead.
@@ -407,18 +410,18 @@ impl Unfit {
     }
 
     fn handled(kind: &str, version: &str, want: &str, why: Why) -> Self {
-        Self::Handled {
+        Self::Handled(Box::new(Handled {
             kind: kind.to_owned(),
             version: version.to_owned(),
             want: want.to_owned(),
             why,
-        }
+        }))
     }
 
     pub(crate) fn why(self) -> Why {
         match self {
-            Self::Handled { why, .. } => why,
-            Self::Status(status) => Why::Text(status.message.to_string()),
+            Self::Handled(handled) => handled.why,
+            Self::Status(status) => Why::Text(status.message.clone()),
         }
     }
 }
@@ -442,12 +445,7 @@ impl From<Unfit> for Status {
     fn from(unfit: Unfit) -> Self {
         match unfit {
             Unfit::Status(status) => status,
-            Unfit::Handled {
-                kind,
-                version,
-                want,
-                why,
-            } => handled_as(&kind, &version, &want, &why.to_string()),
+            Unfit::Handled(it) => handled_as(&it.kind, &it.version, &it.want, &it.why.to_string()),
         }
     }
 }

@@ -23,6 +23,7 @@ macro_rules! kinds {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=texts");
     let mut generator = SchemaGenerator::default();
     kinds! { generator:
         api::admissionregistration::v1 {
@@ -97,7 +98,19 @@ fn main() {
             }
         }
     }
+    packages.extend(own_texts());
     write(&packages);
+}
+
+/// Texts of the kinds that Pilothouse adds: a file per package, in the form of [`line`].
+fn own_texts() -> impl Iterator<Item = (String, String)> {
+    let files = fs::read_dir("texts").expect("the directory is a part of this crate");
+    files.map(|file| {
+        let path = file.expect("the directory can be read").path();
+        let package = path.file_stem().and_then(|it| it.to_str());
+        let package = package.expect("files are named by packages").to_owned();
+        (package, fs::read_to_string(&path).expect("a text file"))
+    })
 }
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {

@@ -79,6 +79,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "apiserver",
             "auth",
             "encoding",
+            "features",
             "flowcontrol",
             "json",
             "meta",

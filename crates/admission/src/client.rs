@@ -308,3 +308,25 @@ fn split(url: &str) -> Result<(String, u16, Vec<u8>), String> {
         path::decode(uri.path()).map_err(wrong)?.into_owned(),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn targets_are_shared_and_forgotten() {
+        let targets = Targets::default();
+        let get = |url: &str| targets.get(&json!({"url": url})).unwrap();
+        let known = || targets.all.lock().unwrap().len();
+        let one = get("https://one.example.com");
+        assert!(Arc::ptr_eq(&one, &get("https://one.example.com")));
+        let two = get("https://two.example.com");
+        assert!(!Arc::ptr_eq(&one, &two));
+        assert_eq!(known(), 2);
+        drop((one, two));
+        let _three = get("https://three.example.com");
+        assert_eq!(known(), 1, "those that nobody has are gone");
+    }
+}

@@ -47,8 +47,10 @@ pub struct Resource {
     pub head: String,
     /// Where requests for it are counted.
     pub(crate) series: RowSeries,
-    /// If any of its fields may be off by a feature gate.
+    /// If any of its fields are off by a feature gate.
     pub(crate) gates: Option<Arc<Gates>>,
+    /// Whether any of its fields belongs to a feature gate.
+    pub(crate) may_be_gated: bool,
 }
 
 impl Deref for Resource {
@@ -72,6 +74,7 @@ impl Resource {
             head: head(&row.group, &row.version, &row.kind, false),
             series: RowSeries::default(),
             gates: None,
+            may_be_gated: false,
             row,
         }
     }
@@ -80,6 +83,7 @@ impl Resource {
         let root = self.schema.as_ref().map(|it| it.root);
         let concerned = root.is_some_and(|it| gates.concern(it));
         self.gates = concerned.then(|| gates.clone());
+        self.may_be_gated = root.is_some_and(|it| Gates::all().concern(it));
         self
     }
 

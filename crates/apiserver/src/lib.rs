@@ -37,6 +37,6 @@ pub use pipeline::local;
 pub use read::{continue_token, metadata_stream};
 pub use runtime::random;
 pub use server::{receiver, scrape};
-pub use state::{compact, gauges, informers, master_leases};
+pub use state::{compact, features, gauges, informers, master_leases};
 pub use transport::{body, delivery, incoming, tls, unread};
-pub use write::{allocate, unenforced};
+pub use write::{allocate, feature_uses, unenforced};

@@ -10,3 +10,4 @@ pub(crate) mod digest;
 pub(crate) mod join;
 pub(crate) mod lifecycle;
 pub mod random;
+pub(crate) mod write_barrier;

@@ -6,6 +6,7 @@
 mod authorize;
 pub mod compact;
 pub(crate) mod failure;
+pub mod features;
 pub mod gauges;
 pub mod informers;
 pub(crate) mod kinds;
@@ -43,6 +44,7 @@ use crate::runtime::lifecycle::Lifecycle;
 use crate::runtime::random;
 use crate::transport::caller::{Caller, Peer};
 use crate::transport::unread::{ConnectionMemory, Unread};
+use features::FeatureAdmission;
 use informers::Informers;
 use lookup::Remembered;
 use stamps::Stamps;
@@ -83,13 +85,20 @@ pub struct Api {
     cpu_slots: Arc<CpuSlots>,
     /// Responses that clients have not read yet.
     unread: Arc<Unread>,
+    /// Which features new uses are admitted of.
+    features: Arc<FeatureAdmission>,
 }
 
 impl Api {
     pub fn new(parts: Config, stop: watch::Receiver<bool>) -> Self {
         let settings = parts.settings;
         let metrics = Metrics::new(parts.metrics);
-        metrics::features::register(&metrics.registry, &settings.features);
+        let (own, dynamic) = (&settings.features, &settings.dynamic_features);
+        let features = Arc::new(FeatureAdmission::new(own.clone(), dynamic.clone()));
+        let in_effect = features.clone();
+        metrics::features::register(&metrics.registry, own, move || {
+            Arc::new(in_effect.effective())
+        });
         let limiter = Limiter::new(&settings.limits(), &metrics.registry);
         let catalog = Catalog::new(crate::catalog::builtin(&settings.features), &[]);
         let catalog = Arc::new(ServedCatalog::new(catalog));
@@ -110,6 +119,7 @@ impl Api {
             held: Arc::new(Semaphore::new(settings.max_held_list_bytes >> 10)),
             cpu_slots: CpuSlots::new(),
             unread: Arc::new(Unread::new(settings.unread)),
+            features,
             settings,
             lifecycle,
             metrics,

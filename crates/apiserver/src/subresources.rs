@@ -10,6 +10,7 @@ mod review;
 mod scale;
 mod target;
 mod token;
+mod upgrade_review;
 
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ pub(crate) fn check(ctx: &RequestContext<'_>) -> Result<(), Status> {
 pub(crate) fn is_part(name: &str) -> bool {
     matches!(
         name,
-        "status" | "approval" | "finalize" | "ephemeralcontainers" | "resize"
+        "status" | "approval" | "desired" | "finalize" | "ephemeralcontainers" | "resize"
     )
 }
 

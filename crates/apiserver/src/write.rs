@@ -15,6 +15,8 @@ pub(crate) mod definition;
 pub(crate) mod delete;
 mod disabled;
 pub(crate) mod escalation;
+mod feature_rules;
+pub mod feature_uses;
 pub(crate) mod managed;
 pub(crate) mod options;
 pub(crate) mod patch;
@@ -43,6 +45,7 @@ use crate::handler::respond;
 use crate::instruments::row::Operation as Stored;
 use crate::observe::traced;
 use crate::request::Verb;
+use crate::runtime::write_barrier::WriteGuard;
 use crate::state::Api;
 
 use managed::FieldManager;
@@ -81,6 +84,8 @@ pub(crate) struct Write<'a> {
     pub view: AdmissionView<'a>,
     /// A change by the server itself: no client owns its fields, and nothing of it is reset or validated.
     pub is_internal: bool,
+    /// Whoever closes the admission of a feature waits for it.
+    _under_way: WriteGuard,
 }
 
 /// What admission sees of a change.
@@ -159,7 +164,29 @@ impl<'a> Write<'a> {
             kind: ctx.resource.gvk(),
             view: AdmissionView::Whole,
             is_internal: false,
+            _under_way: api.features().enter(),
         }
+    }
+
+    /// Whether the feature gates of the kind are still those that the request was begun with: they may have changed while its body
+    /// was read.
+    fn check_gates(&self) -> Result<(), Status> {
+        let resource = self.resource();
+        if resource.custom.is_some() || !resource.may_be_gated {
+            return Ok(());
+        }
+        let catalog = self.api.catalog().load();
+        let (group, version) = (&resource.group, &resource.version);
+        let current = catalog.get(group, version, &resource.plural);
+        if current.is_none_or(|it| !Arc::ptr_eq(it, &self.ctx.resource)) {
+            let text = "feature gates have changed while the request was read, please try again";
+            return Err(Status::too_many_requests(text, 1));
+        }
+        if !self.api.features().is_open() {
+            let text = "this server has not renewed its identity lease in time, please try again";
+            return Err(Status::too_many_requests(text, 1));
+        }
+        Ok(())
     }
 
     /// What admission has to say to a thing done to an object, before it is done.

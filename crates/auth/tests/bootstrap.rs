@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use auth::bootstrap::{Reconciled, bootstrap, reconcile};
+use auth::bootstrap::{Reconciled, bootstrap, node_rules, reconcile};
 use auth::rbac::{Rule, aggregated_rules};
 use auth::{Attributes, Rbac, User};
 use json::{Object, Value, json};
@@ -58,7 +58,17 @@ fn is_upstreams() {
         .find(|it| it.str_at(&["metadata", "name"]) == Some("system:monitoring"));
     let rules = monitoring.and_then(|it| it.get_mut("rules")?.as_array_mut());
     rules.unwrap().push(ours);
-    let mut found: Vec<Value> = bootstrap().into_iter().map(|it| it.object).collect();
+    let found = bootstrap().into_iter().map(|it| it.object);
+    let is_ours = |it: &Value| {
+        let name = it.str_at(&["metadata", "name"]).unwrap_or_default();
+        name.starts_with("system:features-")
+    };
+    let (ours, mut found): (Vec<Value>, Vec<Value>) = found.partition(is_ours);
+    assert_eq!(
+        ours.len(),
+        4,
+        "three roles, and a binding for components that report"
+    );
     expected.sort_by_key(key);
     found.sort_by_key(key);
     assert_eq!(found.len(), expected.len());
@@ -415,4 +425,25 @@ fn reconciles_bindings() {
         reconcile(Some(&protected), &binding("s", &[])),
         Reconciled::Unchanged
     );
+}
+
+#[test]
+fn every_default_is_a_whole_object() {
+    for made in bootstrap() {
+        let text = |path: &[&str]| made.object.str_at(path).unwrap_or_default();
+        assert_eq!(text(&["kind"]), made.kind);
+        assert_eq!(text(&["apiVersion"]), "rbac.authorization.k8s.io/v1");
+        assert!(!text(&["metadata", "name"]).is_empty());
+        let namespaced = matches!(made.kind, "Role" | "RoleBinding");
+        assert_eq!(!text(&["metadata", "namespace"]).is_empty(), namespaced);
+    }
+    // What the Node mode allows is the role that kubelets once had.
+    let rules = node_rules();
+    let role = bootstrap().into_iter().find(|it| {
+        it.kind == "ClusterRole" && it.object.str_at(&["metadata", "name"]) == Some("system:node")
+    });
+    let role = role.expect("it is there for its name").object;
+    let count = role.get("rules").and_then(Value::as_array).map(Vec::len);
+    assert_eq!(Some(rules.len()), count);
+    assert!(!rules.is_empty());
 }

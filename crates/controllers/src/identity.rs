@@ -1,7 +1,7 @@
 //! `apiserver-identity-controller`: a lease for each server that lives (KEP-1965).
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use apiserver::local::Local;
 use aws_lc_rs::digest;
@@ -27,16 +27,29 @@ fn leases() -> String {
 }
 
 pub(crate) async fn run(client: Local, identity: String, (ip, port): (IpAddr, u16)) {
-    let name = format!("apiserver-{}", hash(&identity));
+    let name = lease(&identity);
     let address = SocketAddr::new(ip, port).to_string();
     for round in 0_u32.. {
         // The next round tries again.
-        let _ = renew(&client, &name, &address).await;
+        let sent = Instant::now();
+        if renew(&client, &name, &address).await.is_ok() {
+            let host = client.host();
+            host.features().renewed(sent);
+            // What other servers decided while this one did not count must be seen before it counts again.
+            if host.wait_until_caught_up().await.is_ok() {
+                host.features().read_after_renewal();
+            }
+        }
         if round.is_multiple_of(CLEAN) {
             let _ = clean(&client).await;
         }
         tokio::time::sleep(RENEW).await;
     }
+}
+
+/// The name of the Lease of a server.
+pub(crate) fn lease(identity: &str) -> String {
+    format!("apiserver-{}", hash(identity))
 }
 
 async fn renew(client: &Local, name: &str, address: &str) -> Result<(), Status> {

@@ -10,6 +10,7 @@ mod certificates;
 mod condition;
 mod definitions;
 mod endpoints;
+pub mod features;
 mod flow_control;
 mod garbage;
 mod identity;
@@ -57,6 +58,8 @@ pub struct Config {
     pub advertise: (IpAddr, u16),
     /// Differs between the servers over one store, and stays over restarts.
     pub identity: String,
+    /// The life of features.
+    pub features: features::Config,
     /// Given where several servers share a store: what must not run twice runs where the Lease is held.
     pub election: Option<Election>,
 }
@@ -157,6 +160,16 @@ impl Tasks {
         let (identity, advertise) = (config.identity.clone(), config.advertise);
         tasks.add("apiserver-identity-controller", move |client| {
             identity::run(client, identity.clone(), advertise)
+        });
+        let (lease, features) = (identity::lease(&config.identity), config.features.clone());
+        // Of several servers one that is not seen any more must not admit new uses.
+        let fences =
+            config.election.is_some() && config.selection.includes("apiserver-identity-controller");
+        tasks.add("feature-controller", move |client| {
+            if fences {
+                client.host().features().watch_lease();
+            }
+            features::run(client, lease.clone(), features.clone())
         });
         Self(tasks.all)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Names, and what they were called before.
-const NAMES: [(&str, &str); 18] = [
+const NAMES: [(&str, &str); 19] = [
     ("cluster-bootstrap-controller", ""),
     ("namespace-controller", "namespace"),
     ("garbage-collector-controller", "garbagecollector"),
@@ -27,6 +27,7 @@ const NAMES: [(&str, &str); 18] = [
     ("certificatesigningrequest-cleaner-controller", "csrcleaner"),
     ("apiservice-registration-controller", ""),
     ("flow-control-controller", ""),
+    ("feature-controller", ""),
     (
         "persistentvolumeclaim-protection-controller",
         "pvc-protection",

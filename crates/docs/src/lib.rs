@@ -1,7 +1,7 @@
 //! What Kubernetes says of its built-in types and their fields.
 //!
 //! The sentences are upstream's, so they are not in this repository: the build script takes them from the `k8s-openapi`
-//! crate and leaves them here, compressed by package.
+//! crate and leaves them here, compressed by package. The texts of kinds that Pilothouse adds are in `texts`.
 //!
 //! **Invariant:** nothing is unpacked before it is asked for, and nothing is kept.
 

@@ -86,6 +86,8 @@ pub enum Error {
     /// A gate whose versioned specs contradict themselves.
     #[error("{0}")]
     Declaration(String),
+    #[error("{0} is not NAMESPACE/NAME or NAMESPACE/*")]
+    Selection(String),
     /// A text that is no registry.
     #[error("registry: {0}")]
     Registry(String),

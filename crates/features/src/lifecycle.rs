@@ -20,7 +20,7 @@ pub use self::servers::{Acknowledgement, admits, wait_servers};
 pub use self::status::{
     Admission, Dangling, FeatureStatus, HISTORY_LIMIT, HistoryEntry, State, Transition,
 };
-pub use self::task::{Outcome, Plan, RunTask, Task, TaskState, name};
+pub use self::task::{Blockers, Outcome, Plan, Progress, RunTask, Task, TaskState, name};
 use crate::Source;
 
 /// What a leader has observed.
@@ -43,6 +43,9 @@ pub struct Inputs<'a> {
     pub outcome: Option<&'a TaskOutcome>,
     /// How many uses a scan has found since the last step, if there was one.
     pub scanned: Option<u64>,
+    /// A feature that is announced is taken over as it is: on, if that is the target. A cluster that ran without the record of
+    /// features, or has just begun, has nothing to turn on. Not for a feature whose dependencies could be turned off meanwhile.
+    pub adopts: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,7 @@ const LONGEST_DWELL: u64 = 3600;
 pub fn step(current: Option<&FeatureStatus>, inputs: &Inputs<'_>) -> Option<Step> {
     let mut status = match current {
         Some(status) => status.clone(),
+        None if inputs.known && is_adopted(inputs) => FeatureStatus::adopted(inputs),
         None if inputs.known => FeatureStatus::announced(inputs.now),
         None => return None,
     };
@@ -125,6 +129,13 @@ fn is_wanted(status: &FeatureStatus, inputs: &Inputs<'_>) -> bool {
     inputs.target.is_some_and(|it| it.enabled == direction)
 }
 
+/// Nothing has to be done for the feature to be on.
+fn is_adopted(inputs: &Inputs<'_>) -> bool {
+    let is_target = inputs.target.is_some_and(|it| it.enabled);
+    let is_ready = inputs.unmet_dependencies.is_empty() && inputs.plan.ensure.is_empty();
+    inputs.adopts && is_target && is_ready
+}
+
 fn apply_outcome(status: &mut FeatureStatus, inputs: &Inputs<'_>) {
     let Some(result) = inputs.outcome else { return };
     let epoch = status.epoch;
@@ -135,6 +146,11 @@ fn apply_outcome(status: &mut FeatureStatus, inputs: &Inputs<'_>) {
         return;
     }
     task.record(&result.outcome, inputs.now);
+    let accepts = inputs.on_dangling == OnDangling::Accept && inputs.plan.is_cleanup(&task.name);
+    if accepts && task.state == TaskState::Blocked {
+        // What cannot be removed is counted by the scan that follows.
+        task.record(&Outcome::Done, inputs.now);
+    }
     if task.name == name::VERIFY_CLEAN {
         verified(status, &result.outcome, inputs);
     }
@@ -145,8 +161,8 @@ fn verified(status: &mut FeatureStatus, outcome: &Outcome, inputs: &Inputs<'_>) 
     match outcome {
         Outcome::Done => status.dangling = Dangling::None,
         Outcome::Blocked(_) => {
-            let count = status.current_task().map_or(0, |it| it.blockers.len());
-            status.dangling = Dangling::Found(u64::try_from(count).unwrap_or(u64::MAX));
+            let count = status.current_task().map_or(0, |it| it.blockers.count);
+            status.dangling = Dangling::Found(count);
             let accept = inputs.on_dangling == OnDangling::Accept;
             let Some(transition) = &mut status.transition else {
                 return;

@@ -213,6 +213,16 @@ impl<'a> Settings<'a> {
             .zip(self.states.iter().copied())
     }
 
+    /// The same gates with other values: what becomes of the name and the value of each.
+    #[must_use]
+    pub fn with(&self, value: impl Fn(&str, bool) -> bool) -> Self {
+        let mut other = self.clone();
+        for (gate, state) in self.registry.gates().iter().zip(&mut other.states) {
+            state.enabled = value(&gate.name, state.enabled);
+        }
+        other
+    }
+
     /// The values alone, for code that asks often.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::new(self.states.iter().map(|it| it.enabled))

@@ -19,6 +19,8 @@ pub enum Verdict {
 pub struct UpgradeReview<'a> {
     /// The registry of the running binary.
     pub current: &'a Registry,
+    /// The version that the running servers are of, or emulate.
+    pub current_version: Version,
     pub target_version: Version,
     /// The registry of the binary to come. Without it the one of the running binary answers for versions up to its own.
     pub target_registry: Option<&'a Registry>,
@@ -58,7 +60,7 @@ const SKEW: u64 = 1;
 
 pub fn review(question: &UpgradeReview<'_>) -> Review {
     let mut reasons = Vec::new();
-    let (from, to) = (question.current.version(), question.target_version);
+    let (from, to) = (question.current_version, question.target_version);
     if from.major != to.major || from.minor.abs_diff(to.minor) > SKEW {
         let message = format!("from {from} to {to} is more than {SKEW} minor version");
         reasons.push(Reason::new("", ReasonCode::SkewExceeded, message));
@@ -76,6 +78,20 @@ pub fn review(question: &UpgradeReview<'_>) -> Review {
         verdict: verdicts.max().unwrap_or(Verdict::Safe),
         reasons,
     }
+}
+
+/// Features whose stored uses have to be counted for an answer: those that are on, and will not be in the target.
+pub fn uses_that_matter(question: &UpgradeReview<'_>) -> Vec<String> {
+    let target = target::Target::of(question, &mut Vec::new());
+    let is_down = question.target_version < question.current_version;
+    let matters = |it: &&FeatureUse| {
+        let then = target.as_ref().map(|target| target.enabled(&it.name));
+        it.enabled
+            && it.uses.is_none()
+            && matches!((then, is_down), (Some(Some(false)), _) | (Some(None), true))
+    };
+    let features = question.features.iter().filter(matters);
+    features.map(|it| it.name.clone()).collect()
 }
 
 /// What is in the way whatever the target.

@@ -3,7 +3,7 @@
 use features::Source;
 use features::lifecycle::{
     Admission, Condition, ConditionType, Dangling, FeatureStatus, Inputs, OnDangling, Outcome,
-    Plan, State, Step, Target, TaskOutcome, TaskState, name, step,
+    Plan, Progress, State, Step, Target, TaskOutcome, TaskState, name, step,
 };
 
 const STRIP: &str = "strip-field(apps/v1 statefulsets, spec.maxUnavailable)";
@@ -67,6 +67,7 @@ impl Story {
             plan: &self.plan,
             outcome,
             scanned,
+            adopts: false,
         };
         let next = step(self.status.as_ref(), &inputs).expect("the feature is announced");
         self.status = Some(next.status.clone());
@@ -138,7 +139,7 @@ fn a_flip_in_mid_cleaning_is_recorded_and_old_outcomes_do_not_count() {
     let mut story = Story::on();
     story.target = Some(false);
     story.run_until(STRIP);
-    story.step(Some((STRIP, Outcome::Progress("ns/a".to_owned()))), None);
+    story.step(Some((STRIP, Outcome::Progress(Progress::default()))), None);
     let old = story.status().epoch;
     story.target = Some(true);
     let begun = story.step(None, None);
@@ -167,7 +168,7 @@ fn a_flip_in_mid_cleaning_is_recorded_and_old_outcomes_do_not_count() {
 
 #[test]
 fn uses_that_remain_hold_the_feature_unless_they_are_accepted() {
-    let left = || Outcome::Blocked(vec!["default/web".to_owned()]);
+    let left = || Outcome::Blocked(vec!["default/web".to_owned()].into());
     let mut story = Story::on();
     story.target = Some(false);
     story.run_until(name::VERIFY_CLEAN);
@@ -227,6 +228,7 @@ fn unknown() -> Inputs<'static> {
         plan: &PLAN,
         outcome: None,
         scanned: None,
+        adopts: false,
     }
 }
 

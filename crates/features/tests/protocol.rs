@@ -12,7 +12,11 @@ use world::{Bounds, Explorer, Rules, World};
 
 /// How many states there are, or the first one in which an invariant does not hold.
 fn explore(rules: Rules, bounds: Bounds) -> Result<usize, String> {
-    let mut explorer = Explorer::new(rules);
+    Ok(explore_from(rules, bounds, false)? + explore_from(rules, bounds, true)?)
+}
+
+fn explore_from(rules: Rules, bounds: Bounds, adopts: bool) -> Result<usize, String> {
+    let mut explorer = Explorer::new(rules, adopts);
     let first = World::new(bounds);
     let mut seen: HashSet<World> = HashSet::from([first.clone()]);
     let mut open = vec![first];

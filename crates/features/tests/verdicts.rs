@@ -51,6 +51,7 @@ fn asked(from: &Registry, to: &Registry, flags: &[&str], features: &[FeatureUse]
     let flags: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
     review(&UpgradeReview {
         current: from,
+        current_version: from.version(),
         target_version: to.version(),
         target_registry: Some(to),
         target_feature_gates: &flags,
@@ -192,6 +193,7 @@ fn downgrades() {
     // The registry of the running binary knows what was before.
     let own = review(&UpgradeReview {
         current: &now,
+        current_version: now.version(),
         target_version: version(35),
         target_registry: None,
         target_feature_gates: &[],
@@ -221,6 +223,7 @@ fn too_far_and_into_the_unknown() {
     only(&found, ReasonCode::SkewExceeded, Verdict::Unsafe);
     let unknown = review(&UpgradeReview {
         current: &now,
+        current_version: now.version(),
         target_version: version(36),
         target_registry: None,
         target_feature_gates: &[],

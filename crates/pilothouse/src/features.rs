@@ -1,6 +1,9 @@
-//! `pilothouse features`: the feature gates of this binary, without a server.
+//! `pilothouse features`: the feature gates of this binary, without a server, and whether an upgrade of a cluster is safe.
+
+mod check;
 
 use std::fmt::Write as _;
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use features::{Registry, Settings};
@@ -12,6 +15,8 @@ use crate::flags::FeatureFlags;
 pub(crate) enum Command {
     /// List all feature gates, and what the flags of a server would make of them
     List(Box<List>),
+    /// Tell whether an upgrade or downgrade of the cluster is safe now
+    Check(Box<check::Check>),
     /// Print the registry of this binary: each gate with its stages by version
     Registry {
         /// In which form
@@ -52,15 +57,18 @@ Examples:
   pilothouse features list --emulated-version=1.35 --min-compatibility-version=1.34";
 
 impl Command {
-    pub(crate) fn run(&self) -> anyhow::Result<()> {
+    /// The exit code of a check tells its verdict.
+    pub(crate) async fn run(&self) -> anyhow::Result<ExitCode> {
         let registry = Registry::kubernetes();
         match self {
+            Self::Check(arguments) => return check::run(arguments).await,
             Self::List(arguments) => list(arguments),
             Self::Registry { output } => crate::print(&match output {
                 RegistryFormat::Json => pretty(&registry.to_json()),
                 RegistryFormat::Yaml => yaml::value_to_string(&registry.to_json()),
             }),
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

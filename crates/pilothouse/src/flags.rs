@@ -20,7 +20,7 @@ use anyhow::Context;
 pub(crate) use access::Access;
 pub(crate) use api::Api;
 pub(crate) use debug_traces::Kept;
-pub(crate) use features::{FeatureFlags, log_warnings};
+pub(crate) use features::{FeatureFlags, FeatureLife, log_warnings};
 pub(crate) use foreign::explain;
 pub(crate) use logs::{Logs, REQUEST_LOG};
 pub(crate) use requests::Requests;

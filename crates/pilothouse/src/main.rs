@@ -105,7 +105,6 @@ fn main() -> ExitCode {
             let command = <Arguments as clap::CommandFactory>::command();
             return exit_code(&arguments.write(command));
         }
-        Command::Features(command) => return exit_code(&command.run()),
         Command::Cel(command) => return command.run(),
         command => command,
     };
@@ -120,13 +119,17 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let mut verdict = ExitCode::SUCCESS;
     let outcome = runtime.block_on(async {
         match command {
+            Command::Features(command) => {
+                verdict = command.run().await?;
+                Ok(())
+            }
             Command::Build(_)
             | Command::Kustomize(_)
             | Command::Usage(_)
             | Command::Config(_)
-            | Command::Features(_)
             | Command::Cel(_)
             | Command::Man(_)
             | Command::Completion(_) => Ok(()),
@@ -140,7 +143,10 @@ fn main() -> ExitCode {
     });
     // What still reads a large store does not hold up a user who wants to stop.
     runtime.shutdown_background();
-    exit_code(&outcome)
+    match outcome {
+        Ok(()) => verdict,
+        failed => exit_code(&failed),
+    }
 }
 
 fn exit_code(outcome: &anyhow::Result<()>) -> ExitCode {

@@ -45,6 +45,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     features: flags::FeatureFlags,
     #[command(flatten)]
+    feature_life: flags::FeatureLife,
+    #[command(flatten)]
     requests: flags::Requests,
     #[command(flatten)]
     telemetry: flags::Telemetry,
@@ -225,6 +227,7 @@ async fn start(
     arguments.objects.apply(&mut options)?;
     arguments.requests.apply(&mut options.settings)?;
     options.settings.features = features;
+    arguments.feature_life.apply(&mut options)?;
     options.settings.request_log = Some(flags::REQUEST_LOG);
     options.settings.serve_metrics = arguments.telemetry.serves_metrics();
     options.egress = egress;

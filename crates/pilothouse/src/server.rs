@@ -95,6 +95,10 @@ pub struct Options {
     pub shutdown_delay: Duration,
     /// How long requests may take to finish then.
     pub grace: Duration,
+    /// What this server is called among others over the same store; by its address if it is not given.
+    pub identity: Option<String>,
+    /// The life of features.
+    pub features: controllers::features::Config,
     /// Takes in all that is counted.
     pub metrics: Registry,
 }
@@ -143,6 +147,8 @@ impl Options {
             kubeconfig: None,
             shutdown_delay: Duration::ZERO,
             grace: Duration::from_secs(10),
+            identity: None,
+            features: controllers::features::Config::default(),
             metrics: Registry::default(),
         }
     }

@@ -3,6 +3,7 @@
 mod several {
     mod consistency;
     mod controllers;
+    mod features;
     mod nodes;
     mod policies;
     mod services;

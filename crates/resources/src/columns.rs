@@ -5,6 +5,7 @@ pub(crate) mod cluster;
 pub(crate) mod core;
 mod custom;
 pub(crate) mod device;
+pub(crate) mod feature;
 mod jsonpath;
 pub(crate) mod network;
 pub(crate) mod pod;

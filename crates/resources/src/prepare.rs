@@ -4,6 +4,7 @@
 //! counts up; a few kinds add a function.
 
 pub(crate) mod delete;
+pub(crate) mod features;
 pub(crate) mod fields;
 pub(crate) mod kinds;
 mod level;

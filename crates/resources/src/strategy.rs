@@ -30,6 +30,7 @@ mod cluster;
 mod core;
 mod device;
 mod extension;
+mod features;
 mod network;
 mod storage;
 
@@ -158,6 +159,8 @@ pub enum Action {
     BindsRole,
     /// Parts of its status need permissions of their own (`ResourceClaim`).
     SharesStatus,
+    /// In kube-system only the API servers create and delete it, and names differ by more than case (Feature).
+    IsAnnounced,
 }
 
 /// A kind, or some objects of it, that this server stores and does not act on. A client that writes one is warned.
@@ -275,6 +278,7 @@ const GROUPS: &[&str] = &[
     "coordination.k8s.io",
     "discovery.k8s.io",
     "events.k8s.io",
+    "features.k8s.io",
     "flowcontrol.apiserver.k8s.io",
     "internal.apiserver.k8s.io",
     "lifecycle.k8s.io",
@@ -303,6 +307,7 @@ fn of_group(group: &str) -> &'static [Strategy] {
         "coordination.k8s.io" => cluster::COORDINATION,
         "discovery.k8s.io" => network::DISCOVERY,
         "events.k8s.io" => cluster::EVENTS,
+        "features.k8s.io" => features::FEATURES,
         "flowcontrol.apiserver.k8s.io" => cluster::FLOW_CONTROL,
         "internal.apiserver.k8s.io" => cluster::INTERNAL,
         "lifecycle.k8s.io" => apps::LIFECYCLE,

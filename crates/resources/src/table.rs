@@ -1,4 +1,5 @@
-//! The built-in rows, from a table of facts that `cargo xtask tables` writes (and says how).
+//! The built-in rows, from a table of facts that `cargo xtask tables` writes (and says how), and the rows that Pilothouse adds, from a
+//! table that is kept by hand.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +8,10 @@ use json::Text;
 use crate::resource::api_version;
 use crate::{Resource, Strategy, Subresource, Verb, Verbs, strategy};
 
-const TABLE: &str = include_str!("../tables/kinds.txt");
+const TABLE: &str = concat!(
+    include_str!("../tables/kinds.txt"),
+    include_str!("../tables/own-kinds.txt")
+);
 
 /// Versions and resources, both in the order of discovery.
 #[derive(Debug, Default)]

@@ -17,6 +17,7 @@ pub(crate) mod endpoints;
 mod errors;
 pub(crate) mod events;
 mod expressions;
+pub(crate) mod features;
 mod field;
 pub(crate) mod flowcontrol;
 mod go_form;

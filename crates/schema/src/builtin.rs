@@ -1,4 +1,5 @@
-//! The types of the built-in kinds of Kubernetes 1.37, from a table of facts that `cargo xtask tables` writes.
+//! The types of the built-in kinds of Kubernetes 1.37, from a table of facts that `cargo xtask tables` writes, and of kinds that
+//! Pilothouse adds, from a table that is kept by hand.
 
 mod table;
 
@@ -7,7 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{Arena, NodeId, Schema};
 
-const TABLE: &str = include_str!("../tables/types.txt");
+const TABLE: &str = concat!(
+    include_str!("../tables/types.txt"),
+    include_str!("../tables/own-types.txt")
+);
 
 /// All built-in types, in one arena.
 #[derive(Debug)]

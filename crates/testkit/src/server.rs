@@ -112,6 +112,11 @@ impl Server {
         &self.api
     }
 
+    /// What the server stores, for tests that look beside the API.
+    pub fn store(&self) -> &Store {
+        self.api.store()
+    }
+
     /// An admin inside this process.
     pub fn local(&self) -> Local {
         let admin = User::new("admin", &["system:masters"]);

@@ -222,6 +222,10 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "each field of a row, one after the other"
+)]
 fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
     let (definition, group) = (all.definition, all.group);
     let names = definition
@@ -313,6 +317,7 @@ fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
         row: Arc::new(row),
         series: RowSeries::default(),
         gates: None,
+        may_be_gated: false,
     }
 }
 

@@ -4,11 +4,13 @@
 //! whose type leads to none has no [`Gates`] at all, and a write of any other kind looks at the places on the way alone.
 
 mod compile;
+mod owned;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use features::{GatedField, Settings};
 use json::Text;
@@ -51,6 +53,25 @@ impl Gates {
         let off: Vec<&'static GatedField> = features::fields().iter().filter(off).collect();
         Self {
             release: settings.emulation().to_string(),
+            off: off.iter().map(|it| it.gate_name).collect(),
+            nodes: compile::nodes(&off),
+        }
+    }
+
+    /// All gates off that are not locked: what any gate could be about.
+    pub(crate) fn all() -> &'static Self {
+        static ALL: LazyLock<Gates> = LazyLock::new(|| Gates::of(|_| true));
+        &ALL
+    }
+
+    /// The gates for which this holds off, whatever is set.
+    pub(crate) fn of(is_off: impl Fn(&str) -> bool) -> Self {
+        let rows = features::fields().iter();
+        let off: Vec<&'static GatedField> = rows
+            .filter(|it| it.gate.is_some() && is_off(it.gate_name))
+            .collect();
+        Self {
+            release: String::new(),
             off: off.iter().map(|it| it.gate_name).collect(),
             nodes: compile::nodes(&off),
         }

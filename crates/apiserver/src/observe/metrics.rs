@@ -22,6 +22,7 @@ pub(crate) use access::{Access, Authenticated};
 pub(crate) use cel::Cel;
 pub use decisions::Decisions;
 pub(crate) use desc::own_metric;
+pub use features::FeatureSeries;
 pub use queues::{QueueSeries, Queues};
 pub(crate) use requests::RequestStats;
 
@@ -51,6 +52,7 @@ pub struct Metrics {
     pub(crate) handshake_errors: Counter,
     /// Of controllers.
     pub queues: Queues,
+    pub(crate) features: FeatureSeries,
 }
 
 impl Metrics {
@@ -74,6 +76,7 @@ impl Metrics {
             slis,
             handshake_errors: handshake_errors.with(&()),
             queues: Queues::new(&registry),
+            features: FeatureSeries::new(&registry),
             registry,
         }
     }

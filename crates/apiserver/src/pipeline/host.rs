@@ -2,7 +2,7 @@
 //! no [`Api`] and no store. An operation belongs here only if no request of the API can do it, or if a request would
 //! cost too much on each object of the cluster.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,12 @@ use tokio::sync::watch;
 
 use crate::access::used_tokens::UsedToken;
 use crate::catalog::{Catalog, Resource};
-use crate::observe::metrics::QueueSeries;
+use crate::observe::metrics::{FeatureSeries, QueueSeries};
 use crate::read::metadata_stream::{self, MetadataStream, ObjectMetadata};
 use crate::state::Api;
+use crate::state::features::FeatureAdmission;
 use crate::write::allocate;
+use crate::write::feature_uses::{self, Found, Page};
 
 /// The server process that a controller runs in.
 #[derive(Clone, Debug)]
@@ -143,6 +145,55 @@ impl Host {
 
     pub fn priority_and_fairness(&self) -> bool {
         self.api.settings().priority_and_fairness
+    }
+
+    /// Which features this server admits new uses of, and what it has taken over of their states.
+    pub fn features(&self) -> &Arc<FeatureAdmission> {
+        self.api.features()
+    }
+
+    /// The metrics of features.
+    pub fn feature_series(&self) -> &FeatureSeries {
+        &self.api.metrics().features
+    }
+
+    /// Counts the objects that use features of these gates, whether or not their kinds are served.
+    pub async fn count_uses(
+        &self,
+        gates: Vec<String>,
+    ) -> Result<BTreeMap<&'static str, Found>, Status> {
+        feature_uses::count_uses(&self.api, gates).await
+    }
+
+    /// Objects that have a field; the path has `[]` for the items of a list.
+    pub async fn find_field(&self, resource: &str, path: &str) -> Result<Found, Status> {
+        feature_uses::find_field(&self.api, resource, path).await
+    }
+
+    /// Objects of a resource, whether or not it is served.
+    pub async fn count_stored(&self, resource: &str) -> Result<Found, Status> {
+        feature_uses::count_stored(&self.api, resource).await
+    }
+
+    /// Removes the fields of a gate from a page of a collection: verbs of the API keep what a stored object uses.
+    pub async fn strip_fields(
+        &self,
+        gate: &str,
+        resource: &str,
+        cursor: Option<&str>,
+        still_wanted: impl Future<Output = Result<bool, Status>>,
+    ) -> Result<Page, Status> {
+        feature_uses::strip_fields(&self.api, gate, resource, cursor, still_wanted).await
+    }
+
+    /// Deletes a page of a collection that is not served.
+    pub async fn delete_stored(
+        &self,
+        resource: &str,
+        cursor: Option<&str>,
+        still_wanted: impl Future<Output = Result<bool, Status>>,
+    ) -> Result<Page, Status> {
+        feature_uses::delete_stored(&self.api, resource, cursor, still_wanted).await
     }
 
     /// How long a master lease lasts without being renewed.

@@ -19,8 +19,10 @@ use crate::transport::incoming::RequestBody;
 pub use super::host::Host;
 pub use crate::access::used_tokens::UsedToken;
 pub use crate::catalog::{Catalog, Group, Resource};
-pub use crate::observe::metrics::{QueueSeries, Queues};
+pub use crate::observe::metrics::{FeatureSeries, QueueSeries, Queues};
 pub use crate::read::metadata_stream::{Change, MetadataStream, ObjectMetadata};
+pub use crate::state::features::{Acknowledged, FeatureAdmission, NAMESPACE as FEATURES_NAMESPACE};
+pub use crate::write::feature_uses::{Found, Page, Use, collections, concerned};
 
 /// Objects asked for at a time.
 const PAGE: usize = 500;

@@ -1,4 +1,4 @@
-//! Informers: roles and bindings, custom resource definitions, flow schemas and the objects of nodes, loaded before the
+//! Informers: roles and bindings, custom resource definitions, Features, flow schemas and the objects of nodes, loaded before the
 //! first request is answered and then followed change by change.
 
 mod flow;
@@ -103,15 +103,17 @@ pub fn start(api: &Arc<Api>, indexes: Indexes) {
         }
     }
     flow::start(&mut informers, &snapshot);
+    load_features(api, &snapshot);
     let definitions = Definitions {
         rows: BTreeMap::new(),
-        builtin: catalog::builtin(&api.settings().features),
+        builtin: catalog::builtin(&api.features().effective()),
         targets: indexes.targets,
     };
     let definitions = Arc::new(std::sync::Mutex::new(definitions));
     let lock = |it: &std::sync::Mutex<Definitions>, work: &mut dyn FnMut(&mut Definitions)| {
         work(&mut it.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     };
+    follow_features(&mut informers, &definitions);
     lock(&definitions, &mut |it| it.load(api, &snapshot));
     let (changed, again) = (definitions.clone(), definitions);
     let (weak, other) = (api.clone(), api.clone());
@@ -236,6 +238,66 @@ fn put_rbac(rbac: &Rbac, kind: &str, event: &Event) {
 
 fn parse(entry: &Entry) -> Option<Value> {
     convert::read(&entry.value).ok()
+}
+
+/// Where the Features of the control plane are stored.
+const FEATURES: &str = "/features.k8s.io/features/kube-system/";
+
+/// Tells whether gates in effect may be others.
+fn load_features(api: &Api, snapshot: &Snapshot) -> bool {
+    let mut is_changed = false;
+    let found = snapshot.range(FEATURES.as_bytes());
+    let found = found.map(|it| (feature_name(&it.key), parse(it)));
+    let found: BTreeMap<_, _> = found.collect();
+    for gone in api.features().missing(|name| found.contains_key(name)) {
+        is_changed |= api.features().put(&gone, None);
+    }
+    for (name, feature) in &found {
+        is_changed |= api.features().put(name, feature.as_ref());
+    }
+    is_changed
+}
+
+fn feature_name(key: &[u8]) -> String {
+    let name = key.get(FEATURES.len()..).unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// Has the catalog follow the Features, and acknowledges them.
+fn follow_features(informers: &mut Starting<'_>, definitions: &Arc<std::sync::Mutex<Definitions>>) {
+    let api = informers.api;
+    let publish = {
+        let (api, definitions) = (api.clone(), definitions.clone());
+        move || {
+            let mut definitions = definitions
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            definitions.builtin = catalog::builtin(&api.features().effective());
+            definitions.publish(&api);
+        }
+    };
+    let (changed, again) = (api.clone(), api.clone());
+    let (publish, republish) = (publish.clone(), publish);
+    let change = move |event: &Event| {
+        let feature = event.current.as_deref().and_then(parse);
+        let name = feature_name(&event.key);
+        if changed.features().put(&name, feature.as_ref()) {
+            publish();
+        }
+    };
+    let reload = move |snapshot: &Snapshot| {
+        if load_features(&again, snapshot) {
+            republish();
+        }
+    };
+    informers.add(FEATURES.into(), change, reload);
+    let api = api.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = api.stopping() => {}
+            never = api.features().acknowledge() => match never {},
+        }
+    });
 }
 
 /// A definition as it is served.

@@ -11,6 +11,7 @@ use telemetry::recent::Recent;
 use telemetry::trace::Tracer;
 use tokio::sync::Semaphore;
 
+use super::features::FeatureAdmission;
 use super::{Api, Settings};
 use crate::access::authenticate::Authentication;
 use crate::access::used_tokens::UsedTokens;
@@ -109,6 +110,11 @@ impl Api {
 
     pub(crate) fn cpu_slots(&self) -> &Arc<CpuSlots> {
         &self.cpu_slots
+    }
+
+    /// Which features new uses are admitted of.
+    pub fn features(&self) -> &Arc<FeatureAdmission> {
+        &self.features
     }
 
     pub(crate) fn unread(&self) -> &Unread {

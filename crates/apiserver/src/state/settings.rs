@@ -79,6 +79,8 @@ pub struct Settings {
     pub node_mode: bool,
     /// Feature gates, and the versions to emulate.
     pub features: features::Settings<'static>,
+    /// Features that may be set by the API.
+    pub dynamic_features: features::Selection,
 }
 
 impl Default for Settings {
@@ -106,6 +108,7 @@ impl Default for Settings {
             serve_metrics: true,
             node_mode: false,
             features: features::Settings::kubernetes(),
+            dynamic_features: features::Selection::default(),
         }
     }
 }

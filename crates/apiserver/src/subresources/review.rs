@@ -18,6 +18,7 @@ use crate::handler::table::Include;
 use crate::observe::traced;
 use crate::runtime::clock;
 use crate::state::Api;
+use crate::subresources::upgrade_review;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::body;
@@ -81,6 +82,7 @@ async fn reviewed(
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             access(api, ctx, &review, kind).await?
         }
+        "FeatureUpgradeReview" => upgrade_review::status(api, &ctx.resource, &review).await?,
         _ => return Err(respond::not_allowed()),
     };
     if kind == "SelfSubjectRulesReview" {

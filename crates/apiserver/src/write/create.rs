@@ -18,6 +18,7 @@ use crate::state::failure;
 use crate::write::allocate;
 use crate::write::disabled;
 use crate::write::escalation;
+use crate::write::feature_rules;
 use crate::write::managed;
 use crate::write::strategy;
 
@@ -101,6 +102,7 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
+        self.check_gates()?;
         object::forget_system_fields(object::metadata(&mut object)?);
         let name = object
             .str_at(&["metadata", "name"])
@@ -139,6 +141,7 @@ impl Write<'_> {
         // Before validation: what is given must be there then, and what cannot be given is said first.
         let beside = allocate::assign(self.api, resource, None, &mut object)?;
         escalation::check(self.api, self.ctx, &object, None).await?;
+        feature_rules::check_create(self.api, self.ctx, &object)?;
         let rules = strategy::rules(self.ctx, &self.api.metrics().cel, &object, None).await?;
         warnings.append(&mut strategy::validate_create(self.ctx, &object, rules)?);
         self.ctx.warnings.add(warnings);

@@ -31,6 +31,7 @@ use crate::state::failure;
 use crate::transport::body::Body;
 use crate::transport::incoming::RequestBody;
 use crate::write::allocate;
+use crate::write::feature_rules;
 use crate::write::strategy;
 use crate::write::{AdmissionView, Write, commit, transact};
 
@@ -170,6 +171,7 @@ pub(crate) async fn delete(
 ) -> Result<Deleted, Status> {
     let resource = &write.ctx.resource;
     let key = resource.key(&write.ctx.info.namespace, name);
+    feature_rules::check_delete(write.ctx, name)?;
     let mut options = options.clone();
     // Each conflict means that another write succeeded: this ends, at the latest with the deadline of the request.
     loop {

@@ -103,6 +103,7 @@ impl Write<'_> {
         changed: Changed,
     ) -> Result<Option<Written>, Status> {
         let resource = self.resource();
+        self.check_gates()?;
         let Changed {
             mut object,
             managed,

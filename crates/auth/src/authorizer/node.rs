@@ -257,6 +257,40 @@ mod tests {
     }
 
     #[test]
+    fn a_kubelet_asks_for_certificates_of_pods() {
+        let mode = Node::new(graph(), Vec::new());
+        let kubelet = User::new("system:node:n", &["system:nodes"]);
+        let requests = |verb| {
+            Attributes::resource(
+                &kubelet,
+                verb,
+                "certificates.k8s.io",
+                "podcertificaterequests",
+            )
+        };
+        for (attributes, allowed, reason) in [
+            (requests("create"), true, ""),
+            (
+                requests("create").subresource("status"),
+                false,
+                "nodes may not access the status subresource of PodCertificateRequests",
+            ),
+            (
+                requests("list"),
+                false,
+                "can only list/watch podcertificaterequests with nodeName field selector",
+            ),
+        ] {
+            let decision = mode.authorize(attributes).now().unwrap();
+            assert_eq!(
+                (decision.allowed(), &*decision.reason),
+                (allowed, reason),
+                "{attributes:?}"
+            );
+        }
+    }
+
+    #[test]
     fn a_kubelet_sees_what_is_its_own() {
         let mode = Node::new(graph(), Vec::new());
         let kubelet = User::new("system:node:n", &["system:nodes"]);

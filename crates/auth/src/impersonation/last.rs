@@ -34,3 +34,25 @@ impl LastModes {
         modes.insert(key, mode);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_are_remembered_until_there_are_too_many() {
+        let last = LastModes::default();
+        let modes = [Mode::Legacy, Mode::UserInfo];
+        last.set("first", modes[0]);
+        for at in 1..MOST {
+            last.set(&at.to_string(), modes[1]);
+        }
+        assert_eq!(last.get("first"), Some(modes[0]));
+        last.set("first", modes[1]);
+        assert_eq!(last.get("first"), Some(modes[1]));
+        assert_eq!(last.get("1"), Some(modes[1]), "no new sender came");
+        last.set("one more", modes[0]);
+        assert_eq!(last.get("first"), None);
+        assert_eq!(last.get("one more"), Some(modes[0]));
+    }
+}

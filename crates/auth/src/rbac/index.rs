@@ -184,3 +184,22 @@ impl Scope {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_namespace_without_rights_takes_no_memory() {
+        let mut index = Index::default();
+        let object = |name: &str| json!({"metadata": {"name": name, "namespace": "n"}});
+        index.put("Role", &object("a"));
+        index.put("RoleBinding", &object("b"));
+        index.remove("Role", "n", "a");
+        assert_eq!(index.scopes.len(), 1, "the binding is still there");
+        index.remove("RoleBinding", "n", "b");
+        assert!(index.scopes.is_empty());
+    }
+}

@@ -1,8 +1,10 @@
 //! What a status means to people.
 
+use std::fmt::Write as _;
+
 use super::Inputs;
 use super::status::{Dangling, FeatureStatus, State};
-use super::task::{TaskState, name};
+use super::task::{Blockers, TaskState, name};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
@@ -84,7 +86,12 @@ fn blocked(status: &FeatureStatus, inputs: &Inputs<'_>) -> Condition {
             (true, "DependentsOn", inputs.active_dependents.join(", "))
         }
         Some(task) if task.state == TaskState::Blocked => {
-            let objects = task.blockers.join(", ");
+            let Blockers { count, samples } = &task.blockers;
+            let mut objects = samples.join(", ");
+            let more = count.saturating_sub(samples.len() as u64);
+            if more > 0 {
+                let _ = write!(objects, " and {more} more");
+            }
             (
                 true,
                 "WaitingForObjects",

@@ -12,8 +12,9 @@ pub struct Acknowledgement {
 }
 
 /// Whether a server may write new uses now, by the status that it has seen last and whether its own Lease is fresh by its own clock.
-pub fn admits(seen: Option<&FeatureStatus>, is_lease_fresh: bool) -> bool {
-    is_lease_fresh && seen.is_some_and(|it| it.admission == Admission::Open)
+/// While the feature is not announced, the server's own value counts: nobody has closed anything.
+pub fn admits(seen: Option<&FeatureStatus>, own_value: bool, is_lease_fresh: bool) -> bool {
+    is_lease_fresh && seen.map_or(own_value, |it| it.admission == Admission::Open)
 }
 
 /// The outcome of `wait-servers`: every fresh server has acknowledged this epoch and admission. A fresh server that has
@@ -29,6 +30,6 @@ pub fn wait_servers(status: &FeatureStatus, fresh: &[Acknowledgement]) -> Outcom
     if behind.is_empty() {
         Outcome::Done
     } else {
-        Outcome::Blocked(behind)
+        Outcome::Blocked(behind.into())
     }
 }

@@ -1,7 +1,7 @@
 //! What is stored of a feature.
 
 use super::task::{Plan, Task, TaskState};
-use super::{Source, Target};
+use super::{Inputs, Source, Target};
 
 /// So many state changes are remembered.
 pub const HISTORY_LIMIT: usize = 10;
@@ -97,6 +97,18 @@ impl FeatureStatus {
                 partial_cleanup: false,
             }],
         }
+    }
+
+    /// Of a feature that was on before it was announced.
+    pub(super) fn adopted(inputs: &Inputs<'_>) -> Self {
+        let mut status = Self::announced(inputs.now);
+        status.state = State::On;
+        status.admission = Admission::Open;
+        for entry in &mut status.history {
+            entry.to = State::On;
+            entry.source = inputs.target.map_or(entry.source, |it| it.source);
+        }
+        status
     }
 
     /// The first task that is not done.

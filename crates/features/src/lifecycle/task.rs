@@ -37,12 +37,46 @@ pub struct Task {
     /// Attempts that failed since the last progress.
     pub attempts: u32,
     pub next_attempt: u64,
-    /// Where to go on.
-    pub cursor: Option<String>,
+    pub progress: Progress,
     /// Objects that keep the task from ending.
-    pub blockers: Vec<String>,
+    pub blockers: Blockers,
     /// Why the last attempt failed.
     pub message: Option<String>,
+}
+
+/// How far a task is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Progress {
+    /// Objects that were changed.
+    pub done: u64,
+    /// Objects that were looked at.
+    pub total: u64,
+    /// Where to go on.
+    pub cursor: Option<String>,
+}
+
+/// What keeps a task from ending.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Blockers {
+    pub count: u64,
+    /// Some of them: `statefulsets.apps/default/web`.
+    pub samples: Vec<String>,
+}
+
+impl Blockers {
+    /// So many samples are kept.
+    pub const SAMPLES: usize = 20;
+}
+
+impl From<Vec<String>> for Blockers {
+    fn from(mut all: Vec<String>) -> Self {
+        let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        all.truncate(Self::SAMPLES);
+        Self {
+            count,
+            samples: all,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,8 +97,8 @@ pub enum TaskState {
 pub enum Outcome {
     Done,
     /// Not at the end yet; the next attempt goes on at the cursor.
-    Progress(String),
-    Blocked(Vec<String>),
+    Progress(Progress),
+    Blocked(Blockers),
     Retry(String),
     Fatal(String),
 }
@@ -74,7 +108,7 @@ pub enum Outcome {
 pub struct RunTask {
     pub epoch: u64,
     pub name: String,
-    pub cursor: Option<String>,
+    pub progress: Progress,
 }
 
 /// The delay after the first failure; doubles up to [`LONGEST_BACKOFF`]. Whoever runs tasks adds jitter.
@@ -128,8 +162,8 @@ impl Task {
             state: TaskState::Pending,
             attempts: 0,
             next_attempt: 0,
-            cursor: None,
-            blockers: Vec::new(),
+            progress: Progress::default(),
+            blockers: Blockers::default(),
             message: None,
         }
     }
@@ -145,7 +179,7 @@ impl Task {
     }
 
     pub(super) fn record(&mut self, outcome: &Outcome, now: u64) {
-        self.blockers.clear();
+        self.blockers = Blockers::default();
         self.message = None;
         self.next_attempt = now;
         match outcome {
@@ -153,10 +187,10 @@ impl Task {
                 self.state = TaskState::Done;
                 self.attempts = 0;
             }
-            Outcome::Progress(cursor) => {
+            Outcome::Progress(progress) => {
                 self.state = TaskState::Running;
                 self.attempts = 0;
-                self.cursor = Some(cursor.clone());
+                self.progress.clone_from(progress);
             }
             Outcome::Blocked(objects) => {
                 self.state = TaskState::Blocked;
@@ -183,7 +217,7 @@ impl RunTask {
         Self {
             epoch,
             name: task.name.clone(),
-            cursor: task.cursor.clone(),
+            progress: task.progress.clone(),
         }
     }
 }

@@ -125,7 +125,7 @@ fn decide(
             epoch: status.map_or(0, |it| it.epoch),
             task: task.name.clone(),
             outcome: if waits && in_the_way && looks_again {
-                Outcome::Blocked(vec!["the other feature".to_owned()])
+                Outcome::Blocked(vec!["the other feature".to_owned()].into())
             } else {
                 Outcome::Done
             },
@@ -150,6 +150,7 @@ fn decide(
         plan: &Plan::default(),
         outcome: outcome.as_ref(),
         scanned: None,
+        adopts: feature == DEPENDENCY,
     };
     step(status, &inputs).expect("the feature is known").status
 }

@@ -176,7 +176,7 @@ impl Explorer {
             outcome: if is_done {
                 Outcome::Done
             } else {
-                Outcome::Blocked(vec!["object".to_owned()])
+                Outcome::Blocked(vec!["object".to_owned()].into())
             },
         });
         let inputs = Inputs {
@@ -194,6 +194,7 @@ impl Explorer {
             plan: &self.plan,
             outcome: outcome.as_ref(),
             scanned: None,
+            adopts: self.adopts,
         };
         let next = step(status.as_ref(), &inputs).expect("the feature is known");
         let run = next.run.map(|it| match &*it.name {

@@ -137,6 +137,8 @@ impl World {
 
 pub(crate) struct Explorer {
     rules: Rules,
+    /// Whether the feature is on when it is announced.
+    adopts: bool,
     plan: Plan,
     statuses: Vec<FeatureStatus>,
     ids: HashMap<FeatureStatus, Id>,
@@ -146,9 +148,10 @@ pub(crate) struct Explorer {
 }
 
 impl Explorer {
-    pub(crate) fn new(rules: Rules) -> Self {
+    pub(crate) fn new(rules: Rules, adopts: bool) -> Self {
         Self {
             rules,
+            adopts,
             plan: Plan {
                 ensure: Vec::new(),
                 cleanup: vec!["strip-field".to_owned()],
@@ -182,7 +185,7 @@ impl Explorer {
     }
 
     fn admits(&self, server: &Server) -> bool {
-        admits(server.seen.map(|id| self.get(id)), !server.is_fenced)
+        admits(server.seen.map(|id| self.get(id)), true, !server.is_fenced)
     }
 
     /// What must hold in every state.
@@ -315,10 +318,10 @@ impl Explorer {
                 write(&mut world.object, epoch);
             });
         } else if world.writes > 0 && self.admits(&server) {
-            let epoch = server.seen.map(|id| self.get(id).epoch);
+            let epoch = server.seen.map_or(0, |id| self.get(id).epoch);
             change(0, &|world: &mut World| {
                 world.writes -= 1;
-                world.servers[index].writing = epoch;
+                world.servers[index].writing = Some(epoch);
             });
         }
         if world.faults > 0 {

@@ -1,7 +1,11 @@
 //! Feature gates and the version to emulate.
 
+use std::path::PathBuf;
+
+use anyhow::anyhow;
 use clap::Args;
-use features::{Flags, Registry, Settings, Warning};
+use features::{Flags, Registry, Selection, Settings, Warning};
+use pilothouse::server::Options;
 use telemetry::logs::{self, Field, SERVER};
 
 #[derive(Debug, Args)]
@@ -16,6 +20,40 @@ pub(crate) struct FeatureFlags {
     /// The oldest version of any control plane component; one before the emulated version by default
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true)]
     min_compatibility_version: Vec<String>,
+}
+
+/// How features live in the API.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Features")]
+pub(crate) struct FeatureLife {
+    /// Features that the API may set while the server runs: NAMESPACE/NAME or NAMESPACE/*,...
+    #[arg(long, value_name = "FEATURES")]
+    dynamic_features: Vec<String>,
+    /// Features that other components read from the API: NAMESPACE/NAME or NAMESPACE/*,...
+    #[arg(long, value_name = "FEATURES")]
+    central_features: Vec<String>,
+    /// Names features, a line each, that are off at once whatever else is set; the file may change
+    #[arg(long, value_name = "FILE")]
+    feature_kill_switch_file: Option<PathBuf>,
+    /// What this server is called among others; by its address if it is not given
+    #[arg(long, value_name = "NAME")]
+    apiserver_identity: Option<String>,
+}
+
+impl FeatureLife {
+    pub(crate) fn apply(&self, options: &mut Options) -> anyhow::Result<()> {
+        let selection = |flag: &str, values: &[String]| {
+            Selection::parse(values).map_err(|error| anyhow!("--{flag}: {error}"))
+        };
+        options.settings.dynamic_features = selection("dynamic-features", &self.dynamic_features)?;
+        options.features.central = selection("central-features", &self.central_features)?;
+        options
+            .features
+            .kill_switch
+            .clone_from(&self.feature_kill_switch_file);
+        options.identity.clone_from(&self.apiserver_identity);
+        Ok(())
+    }
 }
 
 impl FeatureFlags {

@@ -65,7 +65,11 @@ pub(super) fn loops(options: &Options, address: SocketAddr, trust: &Trust) -> co
         },
         authority,
         advertise: (advertise, address.port()),
-        identity: format!("{advertise}:{}", address.port()),
+        identity: options
+            .identity
+            .clone()
+            .unwrap_or_else(|| format!("{advertise}:{}", address.port())),
+        features: options.features.clone(),
         election: options.store.is_shared().then(|| options.election.clone()),
     }
 }

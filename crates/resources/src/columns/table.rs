@@ -1,7 +1,7 @@
 //! The columns of each kind.
 
 pub(crate) mod machinery;
-mod make;
+pub(super) mod make;
 pub(crate) mod objects;
 pub(crate) mod pods;
 

@@ -52,6 +52,7 @@ pub(crate) fn update(e: &mut Errors, new: &Field, old: &Field) {
 const GENERIC: &[&str] = &[
     "APIService",
     "CustomResourceDefinition",
+    "Feature",
     "FlowSchema",
     "Lease",
     "MutatingAdmissionPolicy",

@@ -51,9 +51,24 @@ impl Gates {
             path: String::new(),
             found: Vec::new(),
             bytes: 0,
+            strips: false,
         };
         dropping.value(root, object);
         dropping.found
+    }
+
+    /// Removes the fields that are off, also those that a client's write is refused for. Values of enums stay.
+    pub(crate) fn strip(&self, root: NodeId, object: &mut Value) {
+        let off = self.newly_used(root, object, None);
+        let mut dropping = Dropping {
+            gates: self,
+            off: &off,
+            path: String::new(),
+            found: Vec::new(),
+            bytes: 0,
+            strips: true,
+        };
+        dropping.value(root, object);
     }
 
     /// Fields that are refused, not dropped.
@@ -96,7 +111,7 @@ impl Gates {
         used
     }
 
-    fn collect(
+    pub(super) fn collect(
         &self,
         at: NodeId,
         value: &Value,
@@ -164,6 +179,8 @@ struct Dropping<'a> {
     path: String,
     found: Vec<Disabled>,
     bytes: usize,
+    /// Fields go that are refused otherwise.
+    strips: bool,
 }
 
 impl Dropping<'_> {
@@ -192,7 +209,9 @@ impl Dropping<'_> {
                         step.uses(value, false) && self.off.iter().any(|it| std::ptr::eq(*it, *row))
                     });
                     match row {
-                        Some(row) if row.rule == Rule::Forbidden => self.report(row),
+                        Some(row) if row.rule == Rule::Forbidden && !self.strips => {
+                            self.report(row);
+                        }
                         Some(row) => {
                             lost_member |= row.rule == Rule::Member;
                             object.remove(&step.name);

@@ -80,7 +80,8 @@ fn documents_are_those_of_upstream_but_for_their_texts() {
     let catalog = Catalog::new(builtin(), &[]);
     let mut found = Vec::new();
     let mut compared = 0;
-    for name in super::cache::names(&catalog) {
+    let names = super::cache::names(&catalog).into_iter();
+    for name in names.filter(|it| !it.starts_with("apis/features.k8s.io")) {
         let file = format!("{}_openapi.json", name.replace('/', "__"));
         let mut theirs = read(&folder.join(&file));
         let mut ours = tree(&catalog, &name).unwrap();

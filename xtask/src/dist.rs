@@ -130,7 +130,7 @@ fn build(target: &str, allow_dirty: bool) -> Result<PathBuf, String> {
     let binary = build_directory.join(target).join("dist/pilothouse");
     let bytes = fs::read(&binary).map_err(|error| format!("{}: {error}", binary.display()))?;
     for (path, _) in mapped {
-        if contains(&bytes, path.as_os_str().as_encoded_bytes()) {
+        if names(&bytes, path.as_os_str().as_encoded_bytes()) {
             let binary = binary.display();
             return Err(format!("{binary} names {}", path.display()));
         }
@@ -306,8 +306,16 @@ fn needs_interpreter(elf: &[u8]) -> bool {
     headers().is_none_or(|kinds| kinds.iter().any(|it| it.is_none_or(|it| it == PT_INTERP)))
 }
 
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    !part.is_empty() && bytes.windows(part.len()).any(|it| it == part)
+/// Whether a file below this directory is named; `/src` is not, where only `/rustc/src/lib.rs` is.
+fn names(bytes: &[u8], directory: &[u8]) -> bool {
+    let is_path = |it: &u8| it.is_ascii_alphanumeric() || b"/._-".contains(it);
+    let mut places = bytes.windows(directory.len().max(1)).enumerate();
+    places.any(|(at, it)| {
+        let before = at.checked_sub(1).and_then(|it| bytes.get(it));
+        it == directory
+            && bytes.get(at + directory.len()) == Some(&b'/')
+            && !before.is_some_and(is_path)
+    })
 }
 
 fn host() -> Result<String, String> {
@@ -355,6 +363,16 @@ mod tests {
         assert!(needs_interpreter(b"#!/bin/sh"), "not known to be static");
         let own = std::env::current_exe().expect("a path");
         assert!(needs_interpreter(&fs::read(own).expect("this program")));
+    }
+
+    #[test]
+    fn paths_of_the_machine_are_noticed() {
+        let bytes = b"\0at /home/jane/src/lib.rs\0/rustc/1/src/lib.rs";
+        assert!(names(bytes, b"/home/jane/src"));
+        assert!(names(bytes, b"/home"));
+        assert!(!names(bytes, b"/src"));
+        assert!(!names(bytes, b"/home/jan"));
+        assert!(!names(bytes, b""));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod attack;
 mod build_diff;
+mod definitions;
 mod dist;
 mod feature_tables;
 mod ignored;
@@ -28,12 +29,14 @@ cargo xtask COMMAND
   feature-tables  write the tables of feature gates and of the fields they guard [--data DIR]
   on-etcd       the stories of the whole server on a real etcd in place of memory [arguments of cargo test]
   attack        hostile clients against a release build: what was tried, what held, at what cost [--server PATH] [--only NAME] [--slack N] [--list]
+  definitions   apply the custom resource definitions of projects to a fresh server with kubectl [--server PATH] DIRECTORY...
   mutants       plants faults and sees whether a crate's own tests notice [--sample N] [--seed S] [--crate NAME] [--list] [--survivors]
   soak          crash drill on the release binary: kill -9 under load, verify, repeat [ROUNDS, default 200]
   dist          the tarball of a release, the same bytes each time [--binary PATH: pack that one] [--output DIR] [--allow-dirty]
   bench         side by side with etcd: prints ratios and their bars [arguments of bench-store]
   bench-server  side by side with kube-apiserver: the same for the whole server [arguments of bench-server]
   bench-build   side by side with kubectl or kustomize: the same for building kustomizations [arguments of bench-build]
+  bench-cel     side by side with cel-go: the same for expressions; hostile: what those take that try to take much [hostile]
   build-diff    builds of kustomizations, random ones too, with this program and with another kustomize: compares all that they say
   recording     builds with and without recording of usage, in turns: prints what they differ in, and what is noise [ROUNDS, default 200]
   engines       the measurement behind the choice of storage engine [arguments of bench-engines]
@@ -63,12 +66,14 @@ fn main() -> ExitCode {
         Some("feature-tables") => feature_tables::run(rest),
         Some("on-etcd") => on_etcd(rest),
         Some("attack") => attack::attack(rest),
+        Some("definitions") => definitions::run(rest),
         Some("mutants") => mutants::mutants(rest),
         Some("soak") => soak::run(rest),
         Some("dist") => dist::dist(rest),
         Some("bench") => bench("store", rest),
         Some("bench-server") => bench_program("server", rest),
         Some("bench-build") => bench_program("build", rest),
+        Some("bench-cel") => bench_cel(rest),
         Some("build-diff") => build_diff::run(rest),
         Some("recording") => recording::run(rest),
         Some("engines") => bench("engines", rest),
@@ -111,6 +116,15 @@ fn bench_program(name: &str, arguments: &[String]) -> Outcome {
         cargo(&["build", "--profile", "dist", "--package", "pilothouse"])?;
     }
     bench(name, arguments)
+}
+
+/// Paths of data are relative to it.
+fn bench_cel(arguments: &[String]) -> Outcome {
+    let mut call = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    run(call
+        .args(["run", "--release", "--"])
+        .args(arguments)
+        .current_dir("bench/cel"))
 }
 
 fn on_etcd(arguments: &[String]) -> Outcome {

@@ -216,14 +216,24 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
     fn call(&mut self, call: &'a Call) -> Evaluated<'a> {
         // The usual calls need no memory.
         match call.args[..] {
-            [one] if !call.non_strict => {
+            // The condition of every `all` and `exists`.
+            [one] if call.non_strict => {
+                let one = passed!(self.eval(one));
+                let result = Ok(Value::Bool(!matches!(one, Ok(Value::Bool(false)))));
+                if self.drop_args(call) {
+                    self.tracker.add(call.id, call.charge.cost(&[one], &result));
+                }
+                self.tracker.push(call.id)?;
+                result
+            }
+            [one] => {
                 let one = passed!(self.eval(one));
                 match one {
                     Ok(one) => self.apply(call, &[one]),
                     Err(error) => self.not_applied(call, &[Err(error.clone())], error),
                 }
             }
-            [one, two] if !call.non_strict => {
+            [one, two] => {
                 let one = passed!(self.eval(one));
                 if let (Err(error), true) = (&one, call.early) {
                     return self.not_applied(call, &[], error.clone());
@@ -291,7 +301,6 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
             let value = passed!(self.eval(*ix));
             if let Err(error) = &value
                 && failed.is_none()
-                && !call.non_strict
             {
                 failed = Some(error.clone());
                 if call.early {
@@ -300,24 +309,19 @@ impl<'a, L: Ledger> Evaluator<'a, '_, L> {
             }
             args.push(value);
         }
-        let result = match failed {
-            Some(error) => Err(error),
-            None if call.non_strict => Ok(Value::Bool(!matches!(
-                args.first(),
-                Some(Ok(Value::Bool(false)))
-            ))),
-            None => {
-                let values: Vec<Value<'a>> = args.iter().flatten().cloned().collect();
-                self.bound(call, &args)?;
-                let mut context = Context {
-                    work: &mut self.work,
-                    name: &call.name,
-                    overload: &call.overload,
-                    regex: call.regex.as_deref(),
-                    strings: self.plan.strings,
-                };
-                passed!((call.function)(&mut context, &values))
-            }
+        let result = if let Some(error) = failed {
+            Err(error)
+        } else {
+            let values: Vec<Value<'a>> = args.iter().flatten().cloned().collect();
+            self.bound(call, &args)?;
+            let mut context = Context {
+                work: &mut self.work,
+                name: &call.name,
+                overload: &call.overload,
+                regex: call.regex.as_deref(),
+                strings: self.plan.strings,
+            };
+            passed!((call.function)(&mut context, &values))
         };
         let nodes = &self.plan.nodes;
         let ids = call.args.iter().map(|ix| nodes[*ix as usize].id());

@@ -57,7 +57,7 @@ impl Context<'_> {
 }
 
 /// What stands for a function that was declared and that nobody has written.
-pub(crate) const UNKNOWN: Function = |context, _| Err(Error::no_such_overload_of(&context.name));
+pub(crate) const UNKNOWN: Function = |context, _| Err(Error::no_such_overload_of(context.name));
 
 /// The function of a name.
 pub(crate) fn find(name: &str) -> Option<Function> {

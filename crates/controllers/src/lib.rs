@@ -162,13 +162,7 @@ impl Tasks {
             identity::run(client, identity.clone(), advertise)
         });
         let (lease, features) = (identity::lease(&config.identity), config.features.clone());
-        // Of several servers one that is not seen any more must not admit new uses.
-        let fences =
-            config.election.is_some() && config.selection.includes("apiserver-identity-controller");
         tasks.add("feature-controller", move |client| {
-            if fences {
-                client.host().features().watch_lease();
-            }
             features::run(client, lease.clone(), features.clone())
         });
         Self(tasks.all)

@@ -34,7 +34,6 @@ use tokio::task::{AbortHandle, JoinHandle};
 pub use manifests::AdmissionConfig;
 pub use reload::Watched;
 
-use manifests::StaticManifests;
 use reload::Reload;
 use setup::{certificates, key};
 
@@ -201,8 +200,10 @@ impl Server {
         let clients = ClientAuthority::new(authorities).context("the client authorities")?;
         let proxies = setup::proxies(&options)?;
         let proxy = proxies.as_ref().map(|it| it.authority.clone());
-        let known = [Some(clients.clone()), proxy.clone()];
-        let known = known.into_iter().flatten().collect();
+        let known = [Some(clients.clone()), proxy.clone()]
+            .into_iter()
+            .flatten()
+            .collect();
         let accepting = Accepting::new(serving.clone(), options.tls.clone(), known);
         let accepting = Arc::new(accepting.context("set up TLS")?);
         let reload = tokio::spawn(reload::follow(Reload {
@@ -223,19 +224,10 @@ impl Server {
             nodes: by_node.then(Arc::default),
             targets: Arc::new(Targets::new(cluster).counted(counted.clone())),
         };
-        let manifests = StaticManifests::default();
-        options.admission_config.load(&manifests)?;
-        let files = tokio::spawn(manifests::follow(
-            options.admission_config.clone(),
-            manifests.clone(),
-        ));
+        let (manifests, files) = manifests::start(&options.admission_config)?;
+        let made = (&indexes, counted, &manifests);
         let api = Arc::new(Api::new(
-            setup::config(
-                options,
-                (clients, proxies),
-                (&indexes, counted, &manifests),
-                address,
-            )?,
+            setup::config(options, (clients, proxies), made, address)?,
             stopped.clone(),
         ));
         apiserver::informers::start(&api, indexes);

@@ -10,7 +10,7 @@ mod uses;
 use std::time::Duration;
 
 use apiserver::local::Local;
-use features::{Flags, Registry, Selection};
+use features::{Flags, Registry, Selection, Settings, Stage, Version};
 use json::{Value, json};
 use testkit::server::Server;
 
@@ -71,16 +71,21 @@ async fn until_state(client: &Local, feature: &str, state: &str) -> Value {
 /// Comes back when no feature is in transition, and all that are off are known to be clean.
 async fn settled(client: &Local) {
     let wait = async {
-        let names = Registry::kubernetes().gates().iter().map(|it| &it.name);
-        let all = client.items(FEATURES).await.expect("features");
-        for name in names.filter(|name| {
-            all.iter()
-                .any(|it| it.str_at(&["metadata", "name"]) == Some(name))
-        }) {
-            until(client, name, |it| match it.str_at(&["status", "state"]) {
-                Some("On") => true,
-                Some("Off") => condition(it, "Clean").0 == "True",
-                _ => false,
+        let version = client.get("/version").await.expect("a version");
+        let emulated = version.str_at(&["emulationMinor"]).unwrap_or("37");
+        let emulated = Version::parse(&format!("1.{emulated}")).expect("a version");
+        let registry = Registry::kubernetes();
+        let settings = Settings::defaults(registry, emulated, emulated);
+        let announced = settings
+            .iter()
+            .filter(|(gate, state)| !gate.is_special() && state.spec.stage != Stage::PreAlpha);
+        for (gate, _) in announced {
+            until(client, &gate.name, |it| {
+                match it.str_at(&["status", "state"]) {
+                    Some("On") => true,
+                    Some("Off") => condition(it, "Clean").0 == "True",
+                    _ => false,
+                }
             })
             .await;
         }

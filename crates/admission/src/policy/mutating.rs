@@ -14,7 +14,7 @@ use super::expression::{Bindings, ErrorType, Failure};
 use super::manifests::StaticPolicies;
 use super::match_conditions::Owner;
 use super::mutator::{Mutator, Patch, wrong};
-use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
+use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source, Unreadable};
 use super::{RequestAuthorizer, params, request, request_resource};
 use crate::metrics::{Metrics, Mutation, Phase};
 use crate::versioned::Versioned;
@@ -60,8 +60,8 @@ impl Plugin for MutatingAdmissionPolicy {
             Ok(policies) => policies,
             // Whoever repairs the object must be let in.
             Err(_) if super::is_exempt_from_api(request) => return Outcome::Nothing,
-            Err(unreadable) => {
-                return Outcome::Now(Err(unreadable.refusal(request, &admitting.object)));
+            Err(Unreadable) => {
+                return Outcome::Now(Err(Unreadable::refusal(request, &admitting.object)));
             }
         };
         let candidates = policies.candidates(request);

@@ -255,7 +255,7 @@ pub(crate) struct Unreadable;
 
 impl Unreadable {
     /// As upstream answers while its informers cannot list all policies.
-    pub(crate) fn refusal(self, request: &Request<'_>, object: &Value) -> meta::Status {
+    pub(crate) fn refusal(request: &Request<'_>, object: &Value) -> meta::Status {
         request.forbidden(object, "not yet ready to handle request")
     }
 }

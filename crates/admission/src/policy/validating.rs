@@ -14,7 +14,7 @@ use super::constraints::Matched;
 use super::expression::{Bindings, ErrorType};
 use super::manifests::StaticPolicies;
 use super::match_conditions::Owner;
-use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source};
+use super::source::{Binding, Bound, Definition, FailurePolicy, Policies, Source, Unreadable};
 use super::validator::{Decision, Evaluation, Validator, Verdict};
 use super::{RequestAuthorizer, request, request_resource};
 use crate::metrics::{Metrics, Phase, PolicyCheck};
@@ -69,8 +69,8 @@ impl Plugin for ValidatingAdmissionPolicy {
             Ok(policies) => policies,
             // Whoever repairs the object must be let in.
             Err(_) if super::is_exempt_from_api(request) => return Outcome::Nothing,
-            Err(unreadable) => {
-                return Outcome::Now(Err(unreadable.refusal(request, &admitting.object)));
+            Err(Unreadable) => {
+                return Outcome::Now(Err(Unreadable::refusal(request, &admitting.object)));
             }
         };
         let candidates = policies.candidates(request);

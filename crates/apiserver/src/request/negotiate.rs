@@ -77,6 +77,15 @@ pub(crate) fn accept(header: Option<&str>, offer: Offer) -> Option<Accepted> {
     let Some(header) = header else {
         return Some(plain(Format::Json));
     };
+    if !header.contains([',', ';']) {
+        // As most say it: one media type and no more.
+        let clause = Clause {
+            media: header,
+            quality: 1.0,
+            parameters: Vec::new(),
+        };
+        return take(&clause, offer);
+    }
     let mut clauses: Vec<_> = header.split(',').filter_map(clause).collect();
     // As goautoneg: the best first, among equals the more specific, else as they came.
     clauses.sort_by(|a, b| {

@@ -318,12 +318,15 @@ pub(crate) struct Tracker<L> {
     last: Vec<u32>,
 }
 
+/// A stack and places, as a [`Tracker`] has them.
+type Kept = (Vec<(u32, u32)>, Vec<u32>);
+
 /// More than this is not kept.
 const MAX_KEPT: usize = 4096;
 
 thread_local! {
     /// The stack and the places of an evaluation that has ended: empty, and all zero.
-    static KEPT: Cell<(Vec<(u32, u32)>, Vec<u32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static KEPT: Cell<Kept> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
 impl<L: Ledger> Tracker<L> {

@@ -22,11 +22,11 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "flatten" => flatten,
         "sort" => |context, args| match args {
             [Value::List(list)] => sort(context, list, list),
-            _ => Err(Error::no_such_overload_of(&context.name)),
+            _ => Err(Error::no_such_overload_of(context.name)),
         },
         "@sortByAssociatedKeys" => |context, args| match args {
             [Value::List(list), Value::List(keys)] => sort(context, list, keys),
-            _ => Err(Error::no_such_overload_of(&context.name)),
+            _ => Err(Error::no_such_overload_of(context.name)),
         },
         "lists.range" => range,
         "reverse" => reverse,

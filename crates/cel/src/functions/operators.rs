@@ -33,7 +33,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
 
 /// The error of an operator whose left side does not know it.
 fn unknown(context: &Context) -> Error {
-    Error::no_such_overload_of(&context.name)
+    Error::no_such_overload_of(context.name)
 }
 
 fn overflow() -> Error {

@@ -69,7 +69,7 @@ fn lists(a: &List, b: &List, work: &mut Work) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
     }
-    work.take(2 + a.len() as u64 / 8)?;
+    work.take(4 + a.len() as u64 / 8)?;
     match a.schema().map(crate::schema::Schema::list_kind) {
         Some(ListKind::Set) => return sets(a, b, work),
         Some(ListKind::Map) => return keyed(a, b, work),
@@ -143,7 +143,7 @@ fn maps(a: &Map, b: &Map, work: &mut Work) -> Result<bool, Error> {
     if a.len() != b.len() {
         return Ok(false);
     }
-    work.take(2 + a.len() as u64 / 2)?;
+    work.take(4 + a.len() as u64 / 2)?;
     if let Map::Json(object, Origin::Schema(schema)) = a {
         return schema.equal(object, b, work);
     }

@@ -2,9 +2,9 @@
 
 use std::cell::OnceCell;
 
-use meta::selector::LabelSelector;
+use meta::selector::{Expected, LabelSelector, ParseError};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::node::Node;
 use crate::types::Selector;
 
@@ -44,7 +44,7 @@ impl<'s> MetaSelector<'s> {
             known
         } else {
             let read = LabelSelector::parse(self.text);
-            let read = read.map_err(|error| Error::new(in_kyamls_words(&error.0)))?;
+            let read = read.map_err(|error| Error::new(in_kyamls_words(&error)))?;
             self.read.get_or_init(|| read)
         };
         let map = node.metadata().and_then(|meta| meta.get(self.field));
@@ -53,42 +53,53 @@ impl<'s> MetaSelector<'s> {
 }
 
 /// kyaml has the parser of an older Kubernetes.
-fn in_kyamls_words(error: &str) -> String {
-    const UNABLE: &str = "unable to parse requirement: ";
-    const INVALID: &str = "Invalid value: ";
-    let error = error
-        .replace(
-            "expected: in, notin, =, ==, !=, gt, lt",
-            "expected: '=', '!=', '==', 'in', notin'",
-        )
-        .replace("63 bytes", "63 characters")
+fn in_kyamls_words(error: &ParseError) -> String {
+    let text = match error {
+        ParseError::Requirement(inner) => {
+            let why = match &**inner {
+                ParseError::Key(error) => {
+                    let key = error.value.as_str().unwrap_or_default();
+                    format!("invalid label key {}: {}", quote(key), error.detail)
+                }
+                ParseError::Invalid(errors) => invalid(errors),
+                other => words(other),
+            };
+            format!("unable to parse requirement: {why}")
+        }
+        other => words(other),
+    };
+    // Of rules for names, which have other words since.
+    text.replace("63 bytes", "63 characters")
         .replace("253 bytes", "253 characters")
         .replace(": a valid label key must", ": a qualified name must")
-        .replace("a lowercase RFC 1123 subdomain", "a DNS-1123 subdomain");
-    let Some(rest) = error.strip_prefix(UNABLE) else {
-        return error;
+        .replace("a lowercase RFC 1123 subdomain", "a DNS-1123 subdomain")
+}
+
+fn words(error: &ParseError) -> String {
+    match error {
+        ParseError::Unexpected {
+            found,
+            expected: Expected::Operator,
+        } => format!("found '{found}', expected: '=', '!=', '==', 'in', notin'"),
+        other => other.to_string(),
+    }
+}
+
+/// It stops at the first value that is wrong: `values[0]` that is no number, `values[0][key]` that is no label.
+fn invalid(errors: &[meta::field::Error]) -> String {
+    let Some(first) = errors.first() else {
+        return String::new();
     };
-    if let Some(wrong) = rest.strip_prefix("<nil>: ") {
-        let wrong = wrong.strip_prefix(INVALID).unwrap_or(wrong);
-        return format!("{UNABLE}invalid label key {wrong}");
-    }
-    let value = rest.trim_start_matches('[').strip_prefix("values[");
-    let Some((place, wrong)) = value.and_then(|it| it.split_once(INVALID)) else {
-        return error;
+    let Some(place) = first.field.strip_prefix("values[") else {
+        return meta::field::aggregate(errors);
     };
-    if let Some(at) = wrong.find("for 'Gt'") {
-        let end = wrong[at..]
-            .find("an integer")
-            .map_or(wrong.len(), |it| at + it + 10);
-        return format!("{UNABLE}{}", &wrong[at..end]);
-    }
-    // `0][key]: `
-    let key = place.split_once("][").map_or("", |(_, key)| key);
-    let key = key.trim_end_matches("]: ");
-    match wrong.split_once("\": ") {
-        Some((value, why)) => {
-            format!("{UNABLE}invalid label value: {value}\": at key: {key:?}: {why}")
-        }
-        None => error,
-    }
+    let Some((_, key)) = place.split_once("][") else {
+        return first.detail.clone();
+    };
+    let value = quote(first.value.as_str().unwrap_or_default());
+    let key = quote(key.trim_end_matches(']'));
+    format!(
+        "invalid label value: {value}: at key: {key}: {}",
+        first.detail
+    )
 }

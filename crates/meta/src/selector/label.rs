@@ -8,12 +8,49 @@ use std::fmt;
 
 use json::{Object, Value};
 
+use crate::field;
+use crate::go::quote;
+
 pub use requirement::{Operator, Requirement};
 
 /// Why a text or an object is no selector, in upstream's words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ParseError(pub String);
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParseError {
+    #[error("found '{found}', expected: {expected}")]
+    Unexpected { found: String, expected: Expected },
+    /// Upstream has no comma here.
+    #[error("found '{0}' expected: '('")]
+    NoParenthesis(String),
+    #[error("{} is not a valid label selector operator", quote(.0))]
+    Operator(String),
+    #[error("{0}")]
+    Key(field::Error),
+    #[error("{}", field::aggregate(.0))]
+    Invalid(Vec<field::Error>),
+    #[error("unable to parse requirement: {0}")]
+    Requirement(Box<ParseError>),
+}
+
+/// What may stand where another token was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Expected {
+    #[error("!, identifier, or 'end of string'")]
+    Requirement,
+    #[error("identifier")]
+    Identifier,
+    #[error("identifier after ','")]
+    IdentifierAfterComma,
+    #[error("',' or 'end of string'")]
+    CommaOrEnd,
+    #[error("in, notin, =, ==, !=, gt, lt")]
+    Operator,
+    #[error("',', ')' or identifier")]
+    FirstValue,
+    #[error("',' or ')'")]
+    CommaOrParenthesis,
+    #[error("',', or identifier")]
+    CommaOrIdentifier,
+}
 
 /// Requirements that all hold, ordered by key. None is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -58,7 +58,7 @@ pub(super) fn validate(config: &Value) -> Vec<Error> {
             continue;
         }
         if !TYPES.contains(&kind) {
-            errors.push(Error::not_supported(it.at("type"), kind, &TYPES));
+            errors.push(Error::not_supported(it.at("type"), kind, TYPES));
             continue;
         }
         if !types.insert(kind) && kind != "Webhook" {
@@ -164,7 +164,7 @@ fn connection(authorizer: &Part<'_>, webhook: &Part<'_>, errors: &mut Vec<Error>
         other => errors.push(Error::not_supported(
             at("type"),
             other,
-            &["InClusterConfig", "KubeConfigFile"],
+            ["InClusterConfig", "KubeConfigFile"],
         )),
     }
 }

@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use config::Document;
 use json::Value;
 use telemetry::logs::{self, Field, SERVER};
+use tokio::task::JoinHandle;
 
 const GROUP: &str = "admissionregistration.k8s.io";
 const VALIDATING: &str = "ValidatingAdmissionPolicy";
@@ -71,7 +72,7 @@ impl AdmissionConfig {
     }
 
     /// Reads all files. A server with files that cannot be used does not start.
-    pub(crate) fn load(&self, manifests: &StaticManifests) -> anyhow::Result<()> {
+    fn load(&self, manifests: &StaticManifests) -> anyhow::Result<()> {
         for (plugin, directory, target) in self.each(manifests) {
             let loaded = load(plugin, directory).map_err(|why| {
                 anyhow!(
@@ -96,8 +97,16 @@ impl AdmissionConfig {
     }
 }
 
+/// Reads all files, and takes up their changes from then on.
+pub(super) fn start(config: &AdmissionConfig) -> anyhow::Result<(StaticManifests, JoinHandle<()>)> {
+    let manifests = StaticManifests::default();
+    config.load(&manifests)?;
+    let following = tokio::spawn(follow(config.clone(), manifests.clone()));
+    Ok((manifests, following))
+}
+
 /// Takes up changes of files, until it is dropped. What cannot be used is logged, and what was in force stays.
-pub(super) async fn follow(config: AdmissionConfig, manifests: StaticManifests) {
+async fn follow(config: AdmissionConfig, manifests: StaticManifests) {
     let read = |directory: &PathBuf| files(directory).ok();
     let mut seen: Vec<_> = config.each(&manifests).map(|it| read(it.1)).collect();
     loop {

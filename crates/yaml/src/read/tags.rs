@@ -1,5 +1,7 @@
 //! Directives, anchors and tags.
 
+use encoding::hex;
+
 use super::comments::text_of;
 use super::scan::{Result, Scanner};
 use super::tokens::{Data, Kind, Mark};
@@ -185,16 +187,9 @@ impl Scanner<'_> {
         let mut left = None;
         while left != Some(0) {
             self.need(3)?;
-            let digit = |it: u8| {
-                char::from(it)
-                    .to_digit(16)
-                    .and_then(|it| u8::try_from(it).ok())
-            };
-            let (b'%', Some(high), Some(low)) = (self.at(0), digit(self.at(1)), digit(self.at(2)))
-            else {
+            let (b'%', Some(octet)) = (self.at(0), hex::byte(self.at(1), self.at(2))) else {
                 return self.error(start, "did not find URI escaped octet");
             };
-            let octet = high << 4 | low;
             left = Some(match left {
                 None if width(octet) == 0 => {
                     return self.error(start, "found an incorrect leading UTF-8 octet");

@@ -1,5 +1,7 @@
 //! What the emitter writes with: characters, indicators, indentation and comments. Hot path.
 
+use encoding::percent;
+
 use super::emit::Emitter;
 use crate::chars::{is_alpha, is_break, width};
 
@@ -18,14 +20,9 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn write_tag_content(&mut self, content: &str) {
-        for &byte in content.as_bytes() {
-            if is_alpha(byte) || b";/?:@&=+$,_.~*'()[]".contains(&byte) {
-                self.put(byte);
-            } else {
-                for it in format!("%{byte:02X}").bytes() {
-                    self.put(it);
-                }
-            }
+        let stays = |it| is_alpha(it) || b";/?:@&=+$,_.~*'()[]".contains(&it);
+        for byte in percent::encode(content.as_bytes(), stays).bytes() {
+            self.put(byte);
         }
         self.whitespace = false;
         self.indention = false;

@@ -3,7 +3,6 @@
 use json::Value;
 
 use super::{LabelSelector, Operator, ParseError, Requirement};
-use crate::go::quote;
 
 impl LabelSelector {
     /// No selector selects nothing, an empty one everything.
@@ -32,10 +31,7 @@ fn requirement(expression: &Value) -> Result<Requirement, ParseError> {
         "NotIn" => Operator::NotIn,
         "Exists" => Operator::Exists,
         "DoesNotExist" => Operator::DoesNotExist,
-        other => {
-            let message = format!("{} is not a valid label selector operator", quote(other));
-            return Err(ParseError(message));
-        }
+        other => return Err(ParseError::Operator(other.to_owned())),
     };
     let values = expression.get("values").and_then(Value::as_array);
     let values = values.into_iter().flatten();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::requirement::wrong_key;
-use super::{Operator, ParseError, Requirement};
+use super::{Expected, Operator, ParseError, Requirement};
 use crate::field::Path;
 
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, ParseError> {
@@ -51,15 +51,15 @@ impl<'a> Parser<'a> {
             match self.next {
                 "" => return Ok(all),
                 it if it == "!" || is_word(it) => {}
-                it => return Err(expected(it, "!, identifier, or 'end of string'")),
+                it => return Err(expected(it, Expected::Requirement)),
             }
             let one = self.requirement();
-            all.push(one.map_err(|it| ParseError(format!("unable to parse requirement: {it}")))?);
+            all.push(one.map_err(|it| ParseError::Requirement(Box::new(it)))?);
             match self.advance() {
                 "" => return Ok(all),
                 "," if self.next == "!" || is_word(self.next) => {}
-                "," => return Err(expected(self.next, "identifier after ','")),
-                it => return Err(expected(it, "',' or 'end of string'")),
+                "," => return Err(expected(self.next, Expected::IdentifierAfterComma)),
+                it => return Err(expected(it, Expected::CommaOrEnd)),
             }
         }
     }
@@ -71,10 +71,10 @@ impl<'a> Parser<'a> {
             key = self.advance();
         }
         if !is_word(key) {
-            return Err(expected(key, "identifier"));
+            return Err(expected(key, Expected::Identifier));
         }
         if let Some(error) = wrong_key(Path::root(), key) {
-            return Err(ParseError(error.to_string()));
+            return Err(ParseError::Key(error));
         }
         if absent {
             // What follows is for the caller to refuse.
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
             "!=" => Operator::NotEquals,
             ">" => Operator::GreaterThan,
             "<" => Operator::LessThan,
-            it => return Err(expected(it, "in, notin, =, ==, !=, gt, lt")),
+            it => return Err(expected(it, Expected::Operator)),
         };
         let values = match operator {
             Operator::In | Operator::NotIn => self.values()?,
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         match self.next {
             "" | "," => Ok(""),
             it if is_word(it) => Ok(self.advance()),
-            it => Err(expected(it, "identifier")),
+            it => Err(expected(it, Expected::Identifier)),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
     fn values(&mut self) -> Result<Vec<String>, ParseError> {
         match self.advance() {
             "(" => {}
-            it => return Err(ParseError(format!("found '{it}' expected: '('"))),
+            it => return Err(ParseError::NoParenthesis(it.to_owned())),
         }
         match self.next {
             ")" => {
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
                 return Ok(vec![String::new()]);
             }
             it if it == "," || is_word(it) => {}
-            it => return Err(expected(it, "',', ')' or identifier")),
+            it => return Err(expected(it, Expected::FirstValue)),
         }
         let mut values = BTreeSet::new();
         loop {
@@ -133,10 +133,10 @@ impl<'a> Parser<'a> {
                 it if is_word(it) => {
                     values.insert(it);
                     if !matches!(self.next, "," | ")") {
-                        return Err(expected(self.next, "',' or ')'"));
+                        return Err(expected(self.next, Expected::CommaOrParenthesis));
                     }
                 }
-                it => return Err(expected(it, "',', or identifier")),
+                it => return Err(expected(it, Expected::CommaOrIdentifier)),
             }
             if self.next == ")" {
                 self.advance();
@@ -146,6 +146,9 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn expected(found: &str, what: &str) -> ParseError {
-    ParseError(format!("found '{found}', expected: {what}"))
+fn expected(found: &str, expected: Expected) -> ParseError {
+    ParseError::Unexpected {
+        found: found.to_owned(),
+        expected,
+    }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use json::Value;
 
 use super::ParseError;
-use crate::field::{Error, ErrorList, Path, aggregate};
+use crate::field::{Error, ErrorList, Path};
 use crate::names;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Requirement {
                 values,
             });
         }
-        Err(ParseError(aggregate(errors.as_slice())))
+        Err(ParseError::Invalid(errors.as_slice().to_vec()))
     }
 
     pub fn key(&self) -> &str {

@@ -142,7 +142,19 @@ const APISERVER: Rooms = &[
         "server",
         &["observe", "pipeline", "runtime", "state", "transport"],
     ),
-    ("cost", &["catalog", "handler", "request", "write"]),
+    (
+        "cost",
+        &[
+            "access",
+            "catalog",
+            "discovery",
+            "handler",
+            "request",
+            "runtime",
+            "state",
+            "write",
+        ],
+    ),
 ];
 
 /// Looks at the sources of all crates that have rooms.

@@ -84,6 +84,8 @@ pub(crate) struct Write<'a> {
     pub view: AdmissionView<'a>,
     /// A change by the server itself: no client owns its fields, and nothing of it is reset or validated.
     pub is_internal: bool,
+    /// The kind with the feature gates of now, not of when the request came: they may have changed while its body was read.
+    resource: Arc<Resource>,
     /// Whoever closes the admission of a feature waits for it.
     _under_way: WriteGuard,
 }
@@ -155,8 +157,20 @@ fn is_same(before: &Value, after: &Value) -> bool {
         .is_some_and(|(before, after)| before.is_same(after))
 }
 
+/// A kind as the newest catalog has it. One that is not served any more stays as it was when the request came.
+fn with_gates_of_now(api: &Api, resource: &Arc<Resource>) -> Arc<Resource> {
+    if resource.custom.is_some() || !resource.may_be_gated {
+        return resource.clone();
+    }
+    let catalog = api.catalog().load();
+    let now = catalog.get(&resource.group, &resource.version, &resource.plural);
+    now.unwrap_or(resource).clone()
+}
+
 impl<'a> Write<'a> {
     pub(crate) fn new(api: &'a Arc<Api>, ctx: &'a RequestContext<'a>, options: Options) -> Self {
+        // Before the gates are looked at: what closes one waits for writes that have entered.
+        let under_way = api.features().enter();
         Self {
             api,
             ctx,
@@ -164,23 +178,16 @@ impl<'a> Write<'a> {
             kind: ctx.resource.gvk(),
             view: AdmissionView::Whole,
             is_internal: false,
-            _under_way: api.features().enter(),
+            resource: with_gates_of_now(api, &ctx.resource),
+            _under_way: under_way,
         }
     }
 
-    /// Whether the feature gates of the kind are still those that the request was begun with: they may have changed while its body
-    /// was read.
-    fn check_gates(&self) -> Result<(), Status> {
+    /// Whether this server may admit new uses of features.
+    fn check_fence(&self) -> Result<(), Status> {
         let resource = self.resource();
         if resource.custom.is_some() || !resource.may_be_gated {
             return Ok(());
-        }
-        let catalog = self.api.catalog().load();
-        let (group, version) = (&resource.group, &resource.version);
-        let current = catalog.get(group, version, &resource.plural);
-        if current.is_none_or(|it| !Arc::ptr_eq(it, &self.ctx.resource)) {
-            let text = "feature gates have changed while the request was read, please try again";
-            return Err(Status::too_many_requests(text, 1));
         }
         if !self.api.features().is_open() {
             let text = "this server has not renewed its identity lease in time, please try again";
@@ -264,7 +271,7 @@ impl<'a> Write<'a> {
     }
 
     fn resource(&self) -> &Resource {
-        &self.ctx.resource
+        &self.resource
     }
 
     fn namespace(&self) -> &str {

@@ -15,6 +15,7 @@ use anyhow::Context;
 use apiserver::informers::Indexes;
 use apiserver::local::Local;
 use apiserver::pipeline::{Api, Settings};
+use apiserver::receiver;
 use apiserver::tls::{Accepting, ClientAuthority, Policy, Serving};
 use auth::authorizer::Mode;
 use auth::pki::{CertifiedKey, Files};
@@ -194,8 +195,7 @@ impl Server {
         }
         let looped = setup::loops(&options, address, &trust);
         let own = options.files.authority.as_ref();
-        let own = own.map(|it| it.certificate.clone().into_bytes());
-        let own = own.unwrap_or_default();
+        let own = own.map_or_else(Vec::new, |it| it.certificate.clone().into_bytes());
         let authorities = certificates(&[&*own, &options.client_authorities].concat())?;
         let clients = ClientAuthority::new(authorities).context("the client authorities")?;
         let proxies = setup::proxies(&options)?;
@@ -241,8 +241,7 @@ impl Server {
         if let (Some((listener, plaintext)), Some(recent)) = (otlp, api.recent()) {
             let tls = (!plaintext).then(|| accepting.clone());
             let (api, recent, stopped) = (api.clone(), recent.clone(), stopped.clone());
-            let receiver = apiserver::receiver::serve(api, recent, listener, tls, stopped);
-            tokio::spawn(receiver);
+            tokio::spawn(receiver::serve(api, recent, listener, tls, stopped));
         }
         let serving = tokio::spawn(apiserver::server::serve(
             api.clone(),

@@ -222,10 +222,6 @@ pub fn webhook(definition: &Value) -> Option<&Value> {
     webhook.filter(|_| strategy == Some("Webhook"))
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "each field of a row, one after the other"
-)]
 fn resource(all: &DefinitionVersions<'_>, version: &Value) -> Resource {
     let (definition, group) = (all.definition, all.group);
     let names = definition

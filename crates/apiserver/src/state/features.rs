@@ -81,14 +81,23 @@ impl FeatureAdmission {
     /// The gates that are in effect.
     pub fn effective(&self) -> Settings<'static> {
         let seen = self.seen();
-        self.own.with(|gate, own| match seen.get(gate) {
-            None => own,
-            Some((_, Admission::Closed)) => false,
-            Some((_, Admission::Open)) => own || self.is_dynamic(NAMESPACE, gate),
+        self.own.with(|gate, own| {
+            let admission = seen.get(gate).map(|it| it.1);
+            self.in_effect(gate, own, admission)
         })
     }
 
-    /// Takes over a Feature as it is stored, or that it is gone. Tells whether the gates in effect may be others.
+    /// Whether a gate is on that is so by the command line, and whose Feature says this.
+    fn in_effect(&self, gate: &str, own: bool, admission: Option<Admission>) -> bool {
+        match admission {
+            None => own,
+            Some(Admission::Closed) => false,
+            Some(Admission::Open) => own || self.is_dynamic(NAMESPACE, gate),
+        }
+    }
+
+    /// Takes over a Feature as it is stored, or that it is gone. Tells whether another value of its gate is in effect now: most
+    /// Features say at the start what the command line says.
     pub(super) fn put(&self, name: &str, feature: Option<&Value>) -> bool {
         let status = feature.and_then(|it| it.get("status"));
         let admission = match status.and_then(|it| it.str_at(&["admission"])) {
@@ -110,7 +119,12 @@ impl FeatureAdmission {
         if before != after {
             self.changed.notify_one();
         }
-        before.map(|it| it.1) != after.map(|it| it.1)
+        let gate = self.own.registry().find(name);
+        gate.is_some_and(|gate| {
+            let own = self.own.enabled(gate);
+            let value = |it: Option<(u64, Admission)>| self.in_effect(name, own, it.map(|it| it.1));
+            value(before) != value(after)
+        })
     }
 
     /// Features that were seen and are not there any more.
@@ -202,11 +216,13 @@ mod tests {
         );
         let it = admission("kube-system/CompositePodGroup");
         assert!(it.effective().enabled(on) && !it.effective().enabled(off));
+        assert!(!it.put("MaxUnavailableStatefulSet", Some(&feature(0, "Open"))));
         assert!(it.put("MaxUnavailableStatefulSet", Some(&feature(1, "Closed"))));
         assert!(!it.effective().enabled(on));
         assert!(it.put("CompositePodGroup", Some(&feature(2, "Open"))));
         assert!(it.effective().enabled(off), "the API may set it");
         assert!(!it.put("CompositePodGroup", Some(&feature(3, "Open"))));
+        assert!(!it.put("NotAGate", Some(&feature(3, "Closed"))));
         assert!(it.put("MaxUnavailableStatefulSet", None));
         assert!(it.effective().enabled(on));
         let other = admission("kube-system/NodeSwap");

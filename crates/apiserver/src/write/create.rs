@@ -102,13 +102,13 @@ impl Write<'_> {
         updating: bool,
     ) -> Result<Written, Status> {
         let resource = self.resource();
-        self.check_gates()?;
+        self.check_fence()?;
         object::forget_system_fields(object::metadata(&mut object)?);
         let name = object
             .str_at(&["metadata", "name"])
             .unwrap_or_default()
             .to_owned();
-        disabled::drop_sent(self.ctx, &mut object, None)?;
+        disabled::drop_sent(self.ctx, resource, &mut object, None)?;
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, None);
         self.distinct_owners(&mut object, "");

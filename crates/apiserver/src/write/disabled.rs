@@ -13,10 +13,11 @@ use crate::handler::strict::StrictError;
 /// Drops disabled fields from the object of a client, and reports them.
 pub(super) fn drop_sent(
     ctx: &RequestContext<'_>,
+    resource: &Resource,
     object: &mut Value,
     live: Option<&Value>,
 ) -> Result<(), Status> {
-    let Some((gates, root)) = gates(&ctx.resource) else {
+    let Some((gates, root)) = gates(resource) else {
         return Ok(());
     };
     let found = gates.drop_disabled(root, object, live);
@@ -24,7 +25,7 @@ pub(super) fn drop_sent(
         return Ok(());
     }
     let expected = Expected {
-        kind: &ctx.resource.gvk(),
+        kind: &resource.gvk(),
         schema: None,
         custom: None,
     };

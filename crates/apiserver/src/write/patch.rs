@@ -97,7 +97,7 @@ impl Change for Patch<'_> {
             self.ctx.warnings.add(warnings);
             // Before the merge: no manager owns a field that is dropped.
             let mut applied = self.body.value.clone();
-            disabled::drop_sent(self.ctx, &mut applied, live)?;
+            disabled::drop_sent(self.ctx, &self.ctx.resource, &mut applied, live)?;
             let manager = self.write.field_manager();
             let mut object = managed::apply(manager, live, &applied, self.force)?;
             object::check_name(&object, &self.ctx.info.name)?;

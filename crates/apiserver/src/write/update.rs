@@ -103,7 +103,7 @@ impl Write<'_> {
         changed: Changed,
     ) -> Result<Option<Written>, Status> {
         let resource = self.resource();
-        self.check_gates()?;
+        self.check_fence()?;
         let Changed {
             mut object,
             managed,
@@ -116,7 +116,7 @@ impl Write<'_> {
         let metadata = object::metadata(&mut object)?;
         metadata.insert("resourceVersion", entry.modified.to_string());
         if !self.is_internal {
-            disabled::drop_sent(self.ctx, &mut object, Some(live))?;
+            disabled::drop_sent(self.ctx, resource, &mut object, Some(live))?;
         }
         defaults::apply(resource, &mut object);
         disabled::drop_added(resource, &mut object, Some(live));

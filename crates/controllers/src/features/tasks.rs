@@ -61,14 +61,12 @@ impl Work {
         Ok(match task {
             "strip-field" => {
                 let wanted = self.is_wanted();
-                let page = host
-                    .strip_fields(&self.feature, about, cursor, wanted)
-                    .await?;
-                self.progress(&page).into()
+                let page = host.strip_fields(&self.feature, about, cursor, wanted);
+                self.progress(&Box::pin(page).await?).into()
             }
             "delete-collection" => {
-                let page = host.delete_stored(about, cursor, self.is_wanted()).await?;
-                self.progress(&page).into()
+                let page = host.delete_stored(about, cursor, self.is_wanted());
+                self.progress(&Box::pin(page).await?).into()
             }
             "wait-absent" => absent(self.still_there(about).await?),
             "ensure-crd" => ensure_crd(&self.client, about).await?.into(),

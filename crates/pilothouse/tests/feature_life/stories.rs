@@ -1,9 +1,10 @@
 //! Features with different ways to be cleaned.
 
+use apiserver::local::Local;
 use features::Registry;
 use json::{Value, json};
 
-use super::{FEATURES, condition, dynamic, set, settled, until, until_state};
+use super::{FEATURES, LONG, condition, dynamic, set, settled, until, until_state};
 
 const SETS: &str = "/apis/apps/v1/namespaces/default/statefulsets";
 const GATE: &str = "MaxUnavailableStatefulSet";
@@ -22,6 +23,23 @@ fn stateful_set(name: &str, rolling_update: &Value) -> Value {
             },
         },
     })
+}
+
+/// Comes back when an Event tells of the feature's change. It is written after the change itself.
+async fn until_event(client: &Local, reason: &str) {
+    let path = "/api/v1/namespaces/kube-system/events?watch=true&resourceVersion=0";
+    let mut watch = client.watch(path).await.expect("a watch");
+    let wait = async {
+        while let Some((_, event)) = watch.next().await {
+            let about = event.str_at(&["involvedObject", "name"]);
+            if about == Some(GATE) && event.str_at(&["reason"]) == Some(reason) {
+                return true;
+            }
+        }
+        false
+    };
+    let found = tokio::time::timeout(LONG, wait).await;
+    assert_eq!(found, Ok(true), "an Event with the reason {reason}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,18 +86,8 @@ async fn a_field_is_removed_with_its_owners_when_its_feature_is_turned_off() {
     let late = stateful_set("late", &json!({"maxUnavailable": 2}));
     let late = client.create(SETS, &late).await.expect("created");
     assert!(!late.to_string().contains("maxUnavailable"));
-    let events = client
-        .items("/api/v1/namespaces/kube-system/events")
-        .await
-        .expect("events");
-    let told = events
-        .iter()
-        .filter(|it| it.str_at(&["involvedObject", "name"]) == Some(GATE));
-    let reasons: Vec<&str> = told.filter_map(|it| it.str_at(&["reason"])).collect();
-    assert!(
-        reasons.contains(&"TurningOff") && reasons.contains(&"Off"),
-        "{reasons:?}"
-    );
+    until_event(&client, "TurningOff").await;
+    until_event(&client, "Off").await;
     set(&client, GATE, "Enabled").await.expect("it may be set");
     until_state(&client, GATE, "On").await;
     let again = stateful_set("again", &json!({"maxUnavailable": 2}));

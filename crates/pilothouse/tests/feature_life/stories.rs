@@ -195,8 +195,13 @@ async fn a_feature_brings_its_definition_along_and_takes_it_away() {
     let gate = "StorageVersionAPI";
     let objects = "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions";
     until_state(&client, gate, "Off").await;
-    // It depends on this one.
-    until_state(&client, "APIServerIdentity", "On").await;
+    // It depends on another one, and its own status says whether that is on.
+    until(&client, gate, |it| {
+        let found = it.at(&["status", "dependencies"]);
+        let mut found = found.and_then(Value::as_array).into_iter().flatten();
+        found.any(|it| it.get("satisfied") == Some(&Value::from(true)))
+    })
+    .await;
     client.items(objects).await.expect_err("not served");
     set(&client, gate, "Enabled").await.expect("it may be set");
     until_state(&client, gate, "On").await;
